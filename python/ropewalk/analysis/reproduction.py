@@ -1,4 +1,4 @@
-"""Data classes of a reproduction: numbers side by side, open choices, data, a picture."""
+"""Result types of a reproduction: comparisons, open choices, data and picture."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-DPI = 120  # of pictures that are kept
+DPI = 120  # resolution of kept pictures
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published value beside ours.
+    """A published value compared with ours.
 
     Attributes
     ----------
     quantity : str
-        What is compared.
+        The compared quantity.
     ours : float or str
-        Our value; text where the paper states something without a number.
+        Our value; text for a statement without a number.
     published : float or str or None
-        The paper's; None where it states none.
+        The paper's value; None if it states none.
     unit : str
         Unit of both, empty for a pure number.
     digits : int
-        Digits after the point that are worth showing.
+        Decimal digits to show.
     reason : str or None
-        Why they differ; None where they do not.
+        Reason of the difference; None if there is none.
     """
 
     quantity: str
@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published value, in their unit; None where one is no number.
+        """Our value minus the published one; None if either is not a number.
 
         Examples
         --------
@@ -64,7 +64,7 @@ class Comparison:
         return None
 
     def json(self) -> dict[str, Any]:
-        """Return it for ``--json``; what is not known is absent."""
+        """Return the JSON form, without unknown values."""
         values = {
             "quantity": self.quantity,
             "published": self.published,
@@ -79,14 +79,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way to settle what a paper leaves open, and the numbers that come of it.
+    """One answer to an open choice, and the resulting numbers.
 
     Attributes
     ----------
     name : str
         Name of the alternative.
     numbers : mapping of str to float
-        Each quantity's value; one that does not exist then is absent.
+        Values by quantity, without undefined ones.
     """
 
     name: str
@@ -102,12 +102,11 @@ class Choice:
     question : str
         The open question.
     chosen : str
-        The name of the alternative that the numbers beside the published ones use, or what is done
-        instead of choosing.
+        Name of the alternative used for the comparisons, or the approach taken instead.
     alternatives : tuple of Alternative
-        All that were computed, the chosen one among them.
+        All computed alternatives, the chosen one included.
     digits : int
-        Digits after the point that are worth showing.
+        Decimal digits to show.
     """
 
     question: str
@@ -116,7 +115,7 @@ class Choice:
     digits: int = 2
 
     def json(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
+        """Return the JSON form."""
         return {
             "question": self.question,
             "chosen": self.chosen,
@@ -129,18 +128,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture that was drawn before, as what draws it.
-
-    Attributes
-    ----------
-    png : bytes
-        The picture.
-    """
+    """A stored PNG picture in the role of a drawing function."""
 
     png: bytes
 
     def __call__(self) -> Figure:
-        """Return a figure that shows it."""
+        """Return a figure that shows the picture."""
         from matplotlib.figure import Figure
         from matplotlib.image import imread
 
@@ -155,29 +148,28 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Reproduction(Shown):
-    """A table or figure of a paper, made again.
+    """A reproduced table or figure of a paper.
 
     Attributes
     ----------
     paper, item : str
-        Which one, such as ``"song-2018"`` and ``"fig9"``.
+        Identification, such as ``"song-2018"`` and ``"fig9"``.
     title : str
         Title of the item.
     source : str
         The paper, cited.
     comparisons : tuple of Comparison
-        What the paper states beside ours.
+        Published values compared with ours.
     draw : callable
         Draws the picture; `figure` calls it once.
     choices : tuple of Choice
         Choices that the paper leaves open.
     tables : mapping of str to polars.DataFrame
-        The data behind the picture and the numbers, units in the columns' names.
+        Data behind the picture and the numbers, with units in column names.
     scenarios : mapping of str to Scenario
-        What was simulated; empty where nothing was.
+        Simulated scenarios; may be empty.
     seed, runs : int or None
-        Seed of the first simulated run and how many there were of each scenario; None where
-        nothing was simulated.
+        Seed of the first simulated run, and runs of each scenario; None without simulations.
     origin : Origin or None
         Origin of the results.
 
@@ -204,7 +196,7 @@ class Reproduction(Shown):
 
     @cached_property
     def figure(self) -> Figure:
-        """The picture, with the paper and the figure above it."""
+        """The picture under a title with paper and figure."""
         figure = self.draw()
         if not isinstance(self.draw, Drawn) and not figure.get_suptitle():
             figure.suptitle(self.title, x=0.01, ha="left")
@@ -215,13 +207,13 @@ class Reproduction(Shown):
         return f"<Reproduction of {self.paper} {self.item}: {count} published numbers beside ours>"
 
     def plot(self, *, width: Width | None = None) -> Figure:
-        """Return the picture; it has the width that it was made with."""
+        """Return the picture in its original width."""
         if width is not None:
             raise ValueError(f"width = {width!r}: the picture of a reproduction has its own")
         return self.figure
 
     def __getstate__(self) -> dict[str, Any]:
-        # What draws it may be a function that no other process has.
+        # Drawing functions cannot always be pickled.
         state = {**self.__dict__, "draw": Drawn(self._png())}
         for drawn in ("figure", "_drawn"):
             state.pop(drawn, None)
@@ -238,7 +230,7 @@ class Reproduction(Shown):
         return drawn.getvalue()
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the JSON form."""
         head = {
             "engine": "reproduce",
             "paper": self.paper,

@@ -34,38 +34,37 @@ def sweep(
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        What to run, a scenario file, or the name of a ready scenario.
+        A scenario, a scenario file, or the name of a ready scenario.
     vary : mapping of str to iterable of values
-        For each key the values that it takes, spelled as in a scenario file.
+        Values by key, spelled as in a scenario file.
     seed : int
         Seed of each combination's first run.
     runs : int
-        How many runs of each combination.
+        Runs of each combination.
     table : {"summary", "links", "subflows", "competitors", "flows", "link_flows"}
-        Which frame of the results to keep.
+        Table of the results to keep.
     executor : concurrent.futures.Executor, optional
-        Where to run: a process pool, or a cluster's (a Dask client's ``get_executor()``). In this
-        process on all its cores if not given.
+        Where to run: a process pool, or a cluster (a Dask client's ``get_executor()``). Default:
+        threads of this process, one for each core.
     progress : callable, optional
-        Called with the number of finished combinations after each.
+        Called with the number of finished combinations.
 
     See Also
     --------
-    ropewalk.study : keeps runs as they come, and goes on with what is missing.
+    ropewalk.study : saves runs as they finish, and resumes.
 
     Returns
     -------
     polars.DataFrame
-        The frames of all combinations, the last key varying fastest, with a column for each varied
+        The tables of all combinations, the last key varying fastest, with a column for each varied
         key.
 
     Raises
     ------
     ScenarioError
-        A key is unknown or a value is wrong. All combinations are checked before the first one
-        runs.
+        A key is unknown or a value is invalid. All combinations are checked before the first run.
     ValueError
-        Another argument is wrong; that is found before the first one runs, too.
+        Another argument is invalid, also found before the first run.
     MissingLibraryError
         polars is not installed.
 
@@ -113,7 +112,7 @@ def sweep(
 
 
 def _spelled(vary: Mapping[str, Iterable[Value]]) -> Iterator[list[str]]:
-    """Yield the values of each key as a scenario file spells them."""
+    """Yield the values of each key as in a scenario file."""
     for key, values in arguments.mapping("vary", vary, "keys to their values").items():
         listed = arguments.several(values)
         if not listed:

@@ -1,7 +1,7 @@
-"""The command ``ropewalk``: one file a verb.
+"""The command ``ropewalk``, one file per verb.
 
-Whatever takes time to import is imported in `main`, where an interrupt ends the command without a
-word; Python itself has loaded what is imported here.
+Slow imports happen in `main`, where an interrupt ends the command silently; imports of this module
+precede it.
 """
 
 import os
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-RETRY_S = 0.01  # delay until an interrupt is raised again
+RETRY_S = 0.01  # delay before an interrupt is raised again
 
 
 def main() -> None:
-    """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong.
+    """Run the command line and exit: 0 success, 1 failed run, 2 invalid input.
 
-    Whoever ends it with SIGTERM lets it tidy up, as with an interrupt.
+    SIGTERM cleans up like an interrupt.
     """
     try:
         import signal
 
-        # While modules are imported there is nothing to tidy up, and an exception at any place in
-        # them might be taken for something else, or be lost.
+        # Imports leave nothing to clean up, and an exception in their midst could be misread or
+        # lost.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -34,17 +34,17 @@ def main() -> None:
         try:
             _run(sys.argv[1:])
         finally:
-            # Here, where a failure can be told; at exit it could not.
+            # Flush here, where a failure can be reported; at exit it cannot.
             sys.stdout.flush()
     except KeyboardInterrupt:
         import signal
 
-        # A second one ends it at once, whatever is still being tidied up.
+        # A second interrupt ends the process at once, even during clean-up.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         sys.exit(INTERRUPTED)
     except OSError as error:
-        # Nothing more can be said on standard output, not even at exit. If whoever read it has
-        # left, nothing is to be said at all.
+        # Nothing more can be written to standard output, not even at exit. If its reader has left,
+        # print nothing at all.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"standard output: {error.strerror or error}".lower(), file=sys.stderr)
@@ -66,10 +66,9 @@ def _run(arguments: list[str]) -> None:
 
 
 def _interrupt(_number: int, frame: "FrameType | None") -> None:
-    """Raise ``KeyboardInterrupt``, but for within an import: there a moment later.
+    """Raise ``KeyboardInterrupt``, but within an import a moment later.
 
-    Verbs import what they need when they need it, and an import may lose an exception, or take it
-    for something else.
+    Verbs import lazily, and an import may lose or misread an exception.
     """
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -80,7 +79,7 @@ def _interrupt(_number: int, frame: "FrameType | None") -> None:
 
 
 def _take_up(lost: "UnraisableHookArgs") -> None:
-    """Interrupt again if the first was raised where exceptions are ignored, as in a callback."""
+    """Interrupt again if the exception was lost, as in a callback."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         _interrupt_later()
     else:
@@ -99,10 +98,10 @@ def _interrupt_later() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open /dev/null in place of standard streams that the shell has closed (``>&-``).
+    """Open /dev/null for standard streams closed by the shell (``>&-``).
 
-    Else the next file that is opened would be standard output. Reading what cannot be read and
-    writing what cannot be written fails, as on a closed one; standard error takes and loses it.
+    Otherwise the next opened file would become standard output. Reads and writes of these streams
+    fail as on closed ones, except that standard error discards its text.
     """
     for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:

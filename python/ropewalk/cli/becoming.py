@@ -1,4 +1,4 @@
-"""A program takes the place of this process: status, signals and terminal are its own."""
+"""Replacement of this process by a program, which takes over status, signals and terminal."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ STREAMS = range(3)  # standard input, output and error
 
 
 def become(name: str, arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by a program of ours; without it, say so and exit."""
+    """Replace this process by one of our programs, or exit with an error if it is missing."""
     try:
         program = programs.find(name)
     except programs.UnavailableError as error:
         print(error, file=sys.stderr)
         sys.exit(FAILED)
     sys.stdout.flush()
-    if sys.platform != "win32":  # for mypy: no program is found there
-        # Python ignores them, and a program that it becomes would, too.
+    if sys.platform != "win32":  # for mypy: Windows has no such program
+        # Python ignores these signals, and the new program would inherit that.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
     for stream in STREAMS:

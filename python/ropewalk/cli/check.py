@@ -40,7 +40,7 @@ def check(
             " Missing packets and segments above the MSS are violations.",
         ),
     ] = False,
-    cut: Annotated[  # scripts may still give it
+    cut: Annotated[  # kept for old scripts
         bool,
         typer.Option("--cut", help="No effect: check detects truncated captures itself."),
     ] = False,

@@ -1,4 +1,4 @@
-"""Text of ``ropewalk check``: who talked, which rules are broken, what the capture is like."""
+"""Text of ``ropewalk check``: connections, broken rules, and traits of the capture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..analysis.check import ConnectionFigures, Report
 
 SHOWN = 10
-"""Most entries of a list that are printed, without ``--all``."""
+"""Largest number of printed list entries without ``--all``."""
 
 
 def text(name: str, report: Report, show_all: bool) -> str:
@@ -58,7 +58,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _connections(report: Report, most: int | None) -> Iterator[str]:
-    """Yield lines on connections: those with violations first, then the biggest."""
+    """Yield lines on connections, first the ones with violations, then the largest."""
     ranked = sorted(
         enumerate(report.connections),
         key=lambda each: (-each[1].violations, -sum(each[1].unique_bytes)),

@@ -1,6 +1,6 @@
-"""The verbs of the command, and the options before them.
+"""The command's verbs and global options.
 
-A verb's module is imported when its verb is asked for, and all of them when the help lists them.
+A verb's module is imported on use; the help imports all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import typer
 from .._core import __version__
 from . import gateway
 
-# In which module the function of each verb is, in the order of the help.
+# Module of each verb's function, in the order of the help.
 VERBS = {
     "simulate": "simulate",
     "reproduce": "reproduce",
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> None:
 
 
 def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
-    """Return the command with these verbs, and with those of the gateway."""
+    """Return the command with these verbs and the gateway's."""
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -59,7 +59,7 @@ def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
 
 
 def _verb_first(arguments: list[str]) -> list[str]:
-    """Make one word of the verb that has two."""
+    """Join the two words of a two-word verb."""
     if arguments[:2] == TWO_WORDS:
         return [" ".join(TWO_WORDS), *arguments[2:]]
     return arguments

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-# Lists of tables, each called by its name.
+# Lists of tables with named entries.
 NAMED = ("link", "path", "channel", "node", "flow", "competitor")
 
 
@@ -34,10 +34,10 @@ def _keys(schema: Mapping[str, Any], names: Mapping[str, list[str]]) -> Iterator
 
 
 def _names() -> Mapping[str, list[str]]:
-    """Return the names of links, paths, flows and competitors, as far as the file can be read.
+    """Return the names of links, paths, flows and competitors, if the file can be read.
 
-    It is the first file on the command line: an option that lacks its value keeps typer from
-    telling which argument is which.
+    The scenario is the first file on the command line: typer cannot classify arguments after an
+    incomplete option.
     """
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     file = next((word for word in line.split() if word.endswith(".toml")), "")

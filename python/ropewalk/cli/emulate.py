@@ -65,7 +65,7 @@ def emulate(
         "internet": internet,
     }
     with failures():
-        # Nothing is written for a program that is not there.
+        # Without the program, write nothing.
         programs.find(programs.TESTBED)
         with NamedTemporaryFile("w", prefix="ropewalk-", suffix=".json", delete=False) as file:
             json.dump(request, file)

@@ -1,4 +1,4 @@
-"""Ends a verb that cannot go on: with a line on standard error and an exit status."""
+"""Fatal errors of a verb: a line on standard error and an exit status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..support.escape import printable
 from ..support.optional_deps import MissingLibraryError
 from .statuses import FAILED, WRONG_INPUT
 
-# How messages about an argument of the Python package begin, and the option that gives it.
+# Prefixes of the package's error messages about an argument, and the option for it.
 OPTIONS = {
     "capture_at = ": "--capture-at ",
     "on = ": "--on ",
@@ -31,7 +31,7 @@ OPTIONS = {
 
 @contextmanager
 def wrong_input() -> Iterator[None]:
-    """Before the work: errors are wrong input, exit status 2."""
+    """Before the run: errors mean invalid input, exit status 2."""
     try:
         yield
     except OSError as error:
@@ -42,7 +42,7 @@ def wrong_input() -> Iterator[None]:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """During the work: errors are failures, exit status 1, unless they are of the input."""
+    """During the run: errors are failures, exit status 1, unless the input is invalid."""
     try:
         yield
     except BrokenPipeError:
@@ -56,12 +56,12 @@ def failures() -> Iterator[None]:
 
 
 def _noted(message: str, error: BaseException) -> str:
-    """Return a message with the notes of its error, one a line."""
+    """Return a message with the error's notes, one per line."""
     return "\n".join([message, *getattr(error, "__notes__", ())])
 
 
 def by_option(message: str) -> str:
-    """Return a message about an argument as one about its option.
+    """Rewrite a message about an argument as one about its option.
 
     Examples
     --------

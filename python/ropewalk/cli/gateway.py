@@ -1,4 +1,4 @@
-"""The gateway's verbs: their arguments go to the gateway as they are, ``--help`` included."""
+"""The gateway's verbs, which receive their arguments unchanged, ``--help`` included."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ VERBS = {
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Become the gateway, with a verb of it."""
+    """Replace this process by the gateway, with one of its verbs."""
     become(programs.GATEWAY, arguments)
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register the verbs, so that the command's help lists them."""
+    """Register the verbs for the command's help."""
     for verb, meaning in VERBS.items():
         app.command(
             verb,

@@ -67,7 +67,7 @@ def mesh(
 
     Example: ropewalk mesh --nodes 16,24,32,48,64 --graphs 1000 --plot mesh.png
     """
-    # They load numpy, which takes longer than most other verbs.
+    # Loading numpy takes longer than most other verbs.
     from ..analysis import mesh as meshes
 
     pictures = pictures or []

@@ -1,4 +1,4 @@
-"""Arguments and options of several verbs, and their checks."""
+"""Common arguments and options of the verbs, with their checks."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ Step: TypeAlias = Annotated[
 
 
 def seed_option(what: str) -> Any:
-    """Return ``--seed``: help as given, any seed that there is."""
+    """Return ``--seed`` with this help, for any seed."""
     return typer.Option(min=0, max=SEED_MAX, metavar="N", help=what)
 
 
 def runs_option(what: str) -> Any:
-    """Return ``--runs``: help as given, at least one."""
+    """Return ``--runs`` with this help, at least 1."""
     return typer.Option(min=1, metavar="N", help=what)
 
 
 def out_option(kept: str) -> Any:
-    """Return ``--out``, which keeps this and the JSON object in a folder."""
+    """Return ``--out``, which stores `kept` and the JSON object in a folder."""
     return typer.Option(
         metavar="DIR",
         help=f"Folder in which to store {kept} and the JSON object.",
@@ -91,7 +91,7 @@ def out_option(kept: str) -> Any:
 
 
 def plot_option(drawn: str, more: str = "") -> Any:
-    """Return ``--plot``, which draws this; `more` ends the help."""
+    """Return ``--plot``, which draws `drawn`; `more` ends the help."""
     return typer.Option(
         "--plot",
         metavar="FILE",
@@ -116,14 +116,9 @@ PictureFolder: TypeAlias = Annotated[
 
 
 def load(scenario: Path, changes: list[str] | None) -> Scenario:
-    """Read a scenario file and set the keys that ``--set`` names; ``-`` is standard input.
+    """Read a scenario file or, for ``-``, standard input, and set the keys of ``--set``.
 
-    Raises
-    ------
-    ValueError
-        The scenario or a change is wrong.
-    OSError
-        The file cannot be read.
+    Raises ValueError for an invalid scenario or change, OSError for an unreadable file.
     """
     overrides = [override(change) for change in changes or []]
     if str(scenario) == "-":
@@ -132,13 +127,7 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
 
 
 def check_outputs(out: Path | None, files: list[Path]) -> None:
-    """Check before the work that its results can be written.
-
-    Raises
-    ------
-    OSError
-        A folder or file cannot be written.
-    """
+    """Raise OSError before the run if results cannot be written."""
     if out is not None:
         need("--out", "polars", "matplotlib")
         from ..results.folders import check_folder
@@ -149,13 +138,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
 
 
 def check_pictures(pictures: list[Path]) -> None:
-    """Check that the names of pictures end in a known format.
-
-    Raises
-    ------
-    ValueError
-        A name ends in no format of pictures.
-    """
+    """Raise ValueError if a picture's name ends in no known format."""
     if pictures:
         need("--plot", "polars", "matplotlib")
         from ..output.plot import check_format
@@ -165,50 +148,26 @@ def check_pictures(pictures: list[Path]) -> None:
 
 
 def check_needed(option: str, value: object, needed: str, *given: object) -> None:
-    """Check that an option is given together with one that it needs.
+    """Raise ValueError if an option is given without one that it needs.
 
-    Parameters
-    ----------
-    option, value
-        The option, and its value if it is given.
-    needed : str
-        The options of which it needs one.
-    *given
-        Their values.
-
-    Raises
-    ------
-    ValueError
-        None of them is given.
+    `needed` names these options, `given` has their values.
     """
     if value is not None and not any(given):
         raise ValueError(f"{option} {value}: only with {needed}")
 
 
 def check_step(step: str | None, out: Path | None, pictures: list[Path]) -> None:
-    """Check that the timeline of ``--step`` is kept or drawn.
-
-    Raises
-    ------
-    ValueError
-        Nobody does.
-    """
+    """Raise ValueError if the timeline of ``--step`` is neither stored nor drawn."""
     check_needed("--step", step, "--out or --plot", out, pictures)
 
 
 def step_wanted(step: str | None, out: Path | None, pictures: list[Path]) -> str | None:
-    """Return the timeline's step; None if it is neither kept nor drawn."""
+    """Return the timeline's step; None if it is neither stored nor drawn."""
     return (step or STEP) if out or pictures else None
 
 
 def override(change: str) -> tuple[str, str]:
-    """Return the key and the value of a ``--set``.
-
-    Raises
-    ------
-    ValueError
-        It is not of the form KEY=VALUE.
-    """
+    """Split a ``--set`` into key and value; ValueError if it is not KEY=VALUE."""
     key, equals, value = change.partition("=")
     if not equals or not key.strip():
         raise ValueError(f"--set {change}: expected KEY=VALUE, such as link.wifi.delay=50ms")

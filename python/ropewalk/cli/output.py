@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ..output.storage import Keepable
     from ..results import Results
 
-USUAL = 80  # width of a table in a pipe, if its cells need no more
+USUAL = 80  # width of a table in a pipe, unless it needs more
 WIDEST = 10_000
 
 
 def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
-    """Write the requested pictures, and print where they are."""
+    """Write the requested pictures, and print their names."""
     if not pictures:
         return []
     figure = made.plot()
@@ -34,7 +34,7 @@ def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
 
 
 def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write the requested folder and pictures, and print where they are."""
+    """Write the requested folder and pictures, and print their names."""
     written = save_pictures(made, pictures)
     if out is not None:
         kept = storage.keep(made, out)
@@ -46,17 +46,17 @@ def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[st
 
 
 def captured(results: Results, capture: Path, place: str | None) -> str:
-    """Print how many packets the capture has, and where they were observed."""
+    """Print the number of captured packets, and the observation point."""
     count = f"{results.captured_packets:,}".replace(",", " ")
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
 
 def answer(made: Shown, written: Sequence[str], *, as_json: bool) -> None:
-    """Print the JSON object alone, or the table and what was written."""
+    """Print the JSON object alone, or the table and the written files."""
     if as_json:
         printed = made.json()
         print_json(printed)
-        # Whoever reads the object alone, such as a program, may overlook them.
+        # Readers of standard output alone, such as programs, could overlook these.
         for warning in printed.get("warnings", ()):
             print(f"warning: {without_controls(warning)}", file=sys.stderr)
     else:
@@ -70,7 +70,7 @@ def print_json(printed: Mapping[str, Any]) -> None:
 
 
 def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
-    """Print a table, and below it what was written."""
+    """Print a table, and the written files below it."""
     from rich.console import Console
     from rich.text import Text
 
@@ -82,7 +82,7 @@ def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
 
 
 def _width(table: RenderableType) -> int | None:
-    """Return the width of a table that goes to a file or a pipe, which has none of its own."""
+    """Return the width of a table for a file or pipe."""
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -93,7 +93,7 @@ def _width(table: RenderableType) -> int | None:
 
 
 class _Printable:
-    """Prints without control characters, which titles and names may contain."""
+    """Console without control characters, which titles and names may contain."""
 
     def __init__(self, shown: RenderableType) -> None:
         self.shown = shown

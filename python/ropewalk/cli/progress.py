@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, otherwise a line now and then."""
+"""Progress of long work: a bar on a terminal, otherwise occasional lines."""
 
 from __future__ import annotations
 
@@ -15,26 +15,11 @@ EVERY_S = 10.0  # interval of lines
 def progress(
     doing: str, total: int | None = None, *, every_s: float = EVERY_S, rate: bool = False
 ) -> Iterator[Callable[..., object]]:
-    """Show the progress of the work.
+    """Show the progress of the work, and yield a callback for it.
 
-    On a terminal as a bar; elsewhere, such as in a pipe, as lines on standard error, the first of
-    them after so long that short work has none.
-
-    Parameters
-    ----------
-    doing : str
-        What is being done, such as ``"simulating"``.
-    total : int, optional
-        Of how many parts the work is, if that is known before.
-    every_s : float
-        Seconds between two lines.
-    rate : bool
-        Whether to say how many parts are done in a second.
-
-    Yields
-    ------
-    callable
-        To be called with the number of finished parts, and of how many if `total` did not tell.
+    A terminal shows a bar. Elsewhere, such as in a pipe, lines appear on standard error every
+    `every_s` seconds, so short work prints none. The callback takes the number of finished parts,
+    and the total if `total` is None. `rate` adds the parts per second.
     """
     if sys.stderr.isatty():
         shown = _bar(doing, total, rate)

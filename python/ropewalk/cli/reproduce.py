@@ -96,7 +96,7 @@ def reproduce(
 
 
 def _list(paper: str | None, as_json: bool) -> None:
-    """Say which items there are, of one paper or of all."""
+    """Print the items of one paper or of all."""
     listed = [each for each in items() if paper in (None, each.paper)]
     if not listed:
         with wrong_input():

@@ -180,7 +180,7 @@ class _Shown:
         self._folder = folder
 
     def begun(self, there: int, missing: int) -> None:
-        """Print how many runs exist already, if there are any."""
+        """Print the number of existing runs, if any."""
         if there:
             told = f"{there:,} runs are there, {missing:,} are missing: {self._folder}"
             print(told, file=sys.stderr, flush=True)
@@ -243,7 +243,7 @@ def _varied(text: str) -> tuple[str, Any]:
 
 
 def _split(text: str, at: str) -> list[str]:
-    """Split at commas that stand in no brackets and no quotes.
+    """Split at commas outside brackets and quotes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Display of results: the table and the picture of each class of results."""
+"""Display of results: table and picture of each result class."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from ..results.shown import Width
 
-# By class: the module of `tables` with its function `table`, and the module of `plot` with its
-# function `draw`; None where there is no picture.
+# By class: module of `tables` with its function `table`, and module of `plot` with its function
+# `draw`, None without a picture.
 OF_CLASSES = {
     "Scenario": ("scenario", None),
     "Results": ("runs", "page"),
@@ -27,7 +27,7 @@ OF_CLASSES = {
 
 
 def table_of(made: object) -> RenderableType:
-    """Return a verb's result as `rich.print` shows it.
+    """Return a verb's result as a `rich` renderable.
 
     Examples
     --------
@@ -44,13 +44,7 @@ def table_of(made: object) -> RenderableType:
 
 
 def figure_of(made: object, width: Width | None) -> Figure:
-    """Return the picture of a verb's result.
-
-    Raises
-    ------
-    ValueError
-        There is nothing to draw.
-    """
+    """Return the picture of a verb's result; ValueError if there is nothing to draw."""
     _, module = _known(made)
     if module is None:
         raise ValueError(f"there is no picture of {type(made).__name__}")
@@ -59,14 +53,14 @@ def figure_of(made: object, width: Width | None) -> Figure:
 
 
 def png_of(figure: Figure) -> bytes:
-    """Return a figure as the bytes of a PNG file."""
+    """Return a figure as PNG bytes."""
     from .figures import drawn
 
     return drawn(figure, "png")
 
 
 def html_of(made: object, png: bytes | None = None) -> str:
-    """Return a verb's result as HTML for a notebook: its table, and its picture."""
+    """Return a verb's result as HTML for a notebook: table and picture."""
     from .notebook import html, picture
 
     table = "" if _known(made)[0] is None else html(table_of(made))

@@ -1,4 +1,4 @@
-"""Matplotlib figures that notebooks display, and whose files are reproducible byte for byte."""
+"""Matplotlib figures for notebooks, with byte-for-byte reproducible files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 WRITTEN: Any = {
-    "pdf.fonttype": 42,  # letters that a publisher's tools can read
+    "pdf.fonttype": 42,  # text that publishers' tools can read
     "savefig.dpi": "figure",
     "svg.hashsalt": "ropewalk",
 }
@@ -20,15 +20,15 @@ DATES = {"svg": "Date", "pdf": "CreationDate"}
 
 
 class Picture(Figure):
-    """A figure that a notebook displays, whatever matplotlib's backend is there."""
+    """A figure that notebooks display under any matplotlib backend."""
 
     def draw(self, renderer: Any) -> None:
-        """Draw it, without warnings of characters that no installed font has."""
+        """Draw without warnings about missing glyphs."""
         with no_complaints():
             super().draw(renderer)
 
     def get_tightbbox(self, *arguments: Any, **named: Any) -> Any:
-        """Return the bounding box, without warnings of characters that no installed font has."""
+        """Return the bounding box without warnings about missing glyphs."""
         with no_complaints():
             return super().get_tightbbox(*arguments, **named)
 
@@ -37,14 +37,9 @@ class Picture(Figure):
 
 
 def drawn(figure: Figure, form: str) -> bytes:
-    """Return a figure as the bytes of a file; the same figure gives the same bytes.
+    """Return a figure as file content; equal figures give equal bytes.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The picture.
-    form : {"png", "svg", "pdf"}
-        Format of the file.
+    `form` is ``"png"``, ``"svg"`` or ``"pdf"``.
     """
     content = io.BytesIO()
     undated = {DATES[form]: None} if form in DATES else {}
@@ -55,7 +50,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 @contextmanager
 def no_complaints() -> Iterator[None]:
-    """Suppress warnings of characters that no installed font has."""
+    """Suppress warnings about missing glyphs."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         yield

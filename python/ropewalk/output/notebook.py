@@ -1,4 +1,4 @@
-"""Rich tables and texts as HTML for a notebook, in the notebook's colours."""
+"""Conversion of rich tables and texts to HTML in a notebook's colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# Lines and colours follow the notebook's theme: they are its ink, more or less opaque.
+# Lines and colours use the notebook's text colour with different opacities, for any theme.
 TABLE = "border-collapse: collapse; margin: 0.6em 0; font-variant-numeric: tabular-nums"
 HEAD = "border-bottom: 1px solid currentColor; font-weight: 600; vertical-align: bottom"
 CELL = "padding: 0.15em 0.7em; white-space: pre-line; background: none"
@@ -23,17 +23,9 @@ COLOURS = {"yellow": "#b58900", "red": "#c1272d", "green": "#117733"}
 
 
 def html(shown: RenderableType) -> str:
-    """Return what `rich.print` shows as HTML.
+    """Return a rich renderable as self-contained HTML.
 
-    Parameters
-    ----------
-    shown : rich.console.RenderableType
-        Texts, tables, groups of them; another is set as a terminal would show it.
-
-    Returns
-    -------
-    str
-        With styles of its own, so that it needs no other file.
+    Texts, tables and groups become HTML elements; other renderables are set as on a terminal.
 
     Examples
     --------
@@ -46,7 +38,7 @@ style="font-weight: 600">2 &lt; 3</span></p>'
 
 
 def picture(png: bytes) -> str:
-    """Return a picture as HTML that has it in itself."""
+    """Return a picture as HTML with embedded data."""
     content = base64.b64encode(png).decode()
     return (
         f'<img style="max-width: 100%; background: white" src="data:image/png;base64,{content}">'
@@ -108,7 +100,7 @@ def _cell(cell: RenderableType) -> str:
 
 
 def _text(text: Text) -> str:
-    """Return a text with its styles; rich gives it in pieces that have one style each."""
+    """Return a text with its styles, from rich's pieces of one style each."""
     from rich.console import Console
 
     console = Console(color_system=None, width=10**6)

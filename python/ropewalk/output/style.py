@@ -1,4 +1,4 @@
-"""Style of all pictures: colours, lines, sizes for screens and papers, fonts, legends."""
+"""Style of all pictures: colours, lines, sizes, fonts and legends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Paul Tol's "muted" scheme: nine hues that colour-blind readers tell apart.
+# Paul Tol's "muted" scheme: nine hues that colour-blind readers can distinguish.
 COLOURS = (
     "#332288",
     "#88ccee",
@@ -35,15 +35,15 @@ DASHED: Any = (0, (4, 2))
 LINES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "xxxx")
 BAND = 0.2  # opacity of the 95 % interval around a line
-# The ways of running a scenario have these colours wherever they stand beside each other.
+# Colours of the ways of running a scenario, wherever they are compared.
 WAYS = {"predict": COLOURS[3], "simulate": COLOURS[0], "testbed": COLOURS[4]}
 
 WIDTHS = {"column": 3.5, "page": 7.16}  # inches: column and page of IEEE's journals
 FONT_SIZES = {None: 9.0, "column": 7.0, "page": 8.0}
-MIN_ASPECT = 0.62  # least ratio of height to width in a column
+MIN_ASPECT = 0.62  # smallest ratio of height to width in a column
 LETTER = 0.0071  # mean width of a letter, inches per point of size
-MAX_NAMES_INSIDE = 6  # most names in a legend inside axes
-BESIDE = 6.0  # width of axes, inches, from which on a legend is beside them
+MAX_NAMES_INSIDE = 6  # largest number of names in a legend inside axes
+BESIDE = 6.0  # width of axes in inches from which a legend is placed next to them
 FALLBACK = "DejaVu Sans"  # comes with matplotlib
 LAST_RESORT = "Last Resort"  # a font of boxes
 
@@ -62,7 +62,7 @@ STYLE: Any = {
     "grid.linewidth": 0.7,
     "hatch.linewidth": 0.6,
     "legend.frameon": False,
-    "text.parse_math": False,  # a title may have prices in it
+    "text.parse_math": False,  # titles may contain prices
 }
 FOR_PAPERS: Any = {
     "axes.linewidth": 0.6,
@@ -76,7 +76,7 @@ FOR_PAPERS: Any = {
 
 
 def colour(index: int) -> str:
-    """Return the colour of a series by its number; they repeat from the tenth on.
+    """Return the colour of a series by index; they repeat from the tenth on.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def colour(index: int) -> str:
 
 
 def line(index: int) -> str:
-    """Return the line style of a series by its number, another one where colours repeat.
+    """Return the line style of a series by index, which changes where colours repeat.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def line(index: int) -> str:
 
 
 def filled(index: int) -> dict[str, Any]:
-    """Return how an area with this number is filled: hatched where its colour comes again.
+    """Return the fill of an area by index: hatched where colours repeat.
 
     Examples
     --------
@@ -106,12 +106,12 @@ def filled(index: int) -> dict[str, Any]:
     ('', '////')
     """
     hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
-    # The hatch is drawn in the colour of the edge, which has no width of its own.
+    # The hatch has the colour of the edge, whose own width is 0.
     return {"facecolor": colour(index), "edgecolor": "white", "hatch": hatch, "linewidth": 0}
 
 
 def check_width(width: Width | None) -> None:
-    """Check that a width is known.
+    """Raise ValueError unless a width is known.
 
     Examples
     --------
@@ -132,29 +132,29 @@ def picture(
     letters: str = "",
     paper: Width | None = None,
 ) -> Iterator[Figure]:
-    """Give a new figure to draw on, in the package's style.
+    """Yield a new figure in the package's style.
 
     Parameters
     ----------
     width, height : float
         In inches, on a screen.
     title : str
-        Above all of it; a paper has captions, and no titles in its pictures.
+        Title; omitted in papers, which have captions.
     letters : str
-        All that is to be written; what the usual font lacks is taken from others.
+        All text to be drawn; fonts for missing letters are added.
     paper : {"column", "page"}, optional
-        Draw for a paper: as wide as a column or the page of IEEE's journals (3.5 and 7.16 inches),
-        in letters of 7 and 8 points, 300 dots an inch.
+        Draw for a paper: column or page width of IEEE's journals (3.5 and 7.16 inches), 7 and 8
+        point letters, 300 dots per inch.
 
     Yields
     ------
     matplotlib.figure.Figure
-        Without axes yet. It shows itself in a notebook.
+        An empty figure, which notebooks display.
 
     Raises
     ------
     ValueError
-        There is no such width.
+        The width is unknown.
     """
     from matplotlib import rc_context
 
@@ -175,7 +175,7 @@ def picture(
 
 @contextmanager
 def on_axes() -> Iterator[None]:
-    """Draw on axes of others, whose settings stay."""
+    """Draw on a caller's axes, whose settings stay."""
     from matplotlib import rc_context
 
     with rc_context({"text.parse_math": False}):
@@ -183,14 +183,9 @@ def on_axes() -> Iterator[None]:
 
 
 def settings(paper: Width | None = None, letters: str = "") -> Any:
-    """Return matplotlib's settings for pictures.
+    """Return matplotlib's settings for pictures, for a screen or a paper.
 
-    Parameters
-    ----------
-    paper : {"column", "page"}, optional
-        For a paper, not a screen.
-    letters : str
-        All that is to be written.
+    `letters` is all text to be drawn.
     """
     found = dict(STYLE) if paper is None else {**STYLE, **FOR_PAPERS}
     size = FONT_SIZES[paper]
@@ -198,23 +193,17 @@ def settings(paper: Width | None = None, letters: str = "") -> Any:
 
 
 def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: Any) -> None:
-    """Place a legend beside wide axes, above narrow ones, and inside the axes of a caller.
+    """Place a legend next to wide axes, above narrow ones, and inside the axes of a caller.
 
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Axes of the legend.
-    handles, labels : sequence
-        As of ``axes.get_legend_handles_labels()``.
-    **more
-        For ``axes.legend``.
+    `handles` and `labels` are as of ``axes.get_legend_handles_labels()``; the rest is for
+    ``axes.legend``.
     """
     if not labels:
         return
     figure = axes.get_figure(root=True)
     assert figure is not None
     wide = inches(axes)[0]
-    size = 0.833 * float(axes.xaxis.label.get_fontsize())  # what "small" is
+    size = 0.833 * float(axes.xaxis.label.get_fontsize())  # size of "small" text
     place: dict[str, Any]
     if figure.get_layout_engine() is None:
         many = len(labels) > MAX_NAMES_INSIDE
@@ -235,9 +224,9 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
 
 
 def name_ticks(axes: Axes, names: Sequence[str], which: str = "x") -> None:
-    """Label 0, 1, 2, ... of an axis with names, slanted and then thinned where they overlap."""
+    """Label 0, 1, 2, ... of an axis with names, slanted and then thinned if they overlap."""
     size = float(axes.xaxis.label.get_fontsize())
-    # Slanted letters of neighbours touch where ticks are nearer than two lines.
+    # Slanted letters of neighbours touch if ticks are closer than two lines.
     lines = inches(axes)["xy".index(which)] * 72 / (2 * size if which == "x" else 1.2 * size)
     every = max(1, math.ceil(len(names) / max(lines, 1)))
     shown = range(0, len(names), every)
@@ -250,7 +239,7 @@ def name_ticks(axes: Axes, names: Sequence[str], which: str = "x") -> None:
 
 
 def note(axes: Axes, text: str) -> None:
-    """Write above all that is drawn on axes, in lines as long as the axes are wide."""
+    """Write a note above the axes, in lines as wide as the axes."""
     wide, high = inches(axes)
     size = 0.833 * float(axes.xaxis.label.get_fontsize())
     lines = textwrap.wrap(text, max(24, int(wide / (1.05 * LETTER * size))))
@@ -271,7 +260,7 @@ def note(axes: Axes, text: str) -> None:
 
 
 def inches(axes: Axes) -> tuple[float, float]:
-    """Return about how wide and high axes are when all is laid out."""
+    """Return the approximate final width and height of axes."""
     figure, room = axes.get_figure(root=True), axes.get_figure(root=False)
     assert figure is not None
     assert room is not None
@@ -281,9 +270,9 @@ def inches(axes: Axes) -> tuple[float, float]:
 
 
 def fonts_with(letters: str) -> tuple[str, ...]:
-    """Return the installed fonts that have what the usual one lacks of some letters.
+    """Return installed fonts for letters that the default font lacks.
 
-    As few as have all that any has, those without serifs first.
+    Returns the smallest set that covers all available letters, fonts without serifs first.
 
     Examples
     --------
@@ -316,9 +305,9 @@ def _fonts_with(missing: frozenset[str]) -> tuple[str, ...]:
             break
         try:
             font = get_font(entry.fname)
-            # A font of coloured dots has no outlines that matplotlib could draw.
+            # Coloured bitmap fonts have no outlines for matplotlib.
             has = {each for each in left if font.scalable and font.get_char_index(ord(each))}
-        except (OSError, RuntimeError):  # a file that is gone, or of a kind it cannot read
+        except (OSError, RuntimeError):  # missing file or unsupported font
             continue
         if has:
             found.append(entry.name)

@@ -1,7 +1,7 @@
-"""Tables and figures of published papers, made again: what was published beside ours.
+"""Reproductions of tables and figures of published papers, compared with the originals.
 
-One file an item. `reproduce` makes one, `items` says which there are. What the papers state is in
-``published.toml`` beside this file, each fact with its source.
+There is one file per item; `reproduce` makes one, `items` lists them. ``published.toml`` has the
+papers' statements, each with its source.
 """
 
 from ..analysis.reproduction import Alternative, Choice, Comparison, Reproduction

@@ -1,4 +1,4 @@
-"""The registry of items, and how one is made."""
+"""Registry of items, and their reproduction."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ class Item:
     Attributes
     ----------
     paper, name : str
-        What it is called, such as ``"song-2018"`` and ``"fig9"``.
+        Identification, such as ``"song-2018"`` and ``"fig9"``.
     title : str
         Title of the item.
     module : str
-        The module of this package that makes it.
+        Module of this package that reproduces it.
     runs : int or None
-        How many simulated runs of each scenario it has unless told otherwise; None where nothing
-        is simulated.
+        Default number of simulated runs of each scenario; None without simulations.
     function : str
-        The function of the module that makes it.
+        Function of the module.
     """
 
     paper: str
@@ -42,9 +41,9 @@ class Item:
     function: str = "reproduce"
 
 
-# A new item is a file with a function `reproduce`, and a line here; several of a file name their
-# functions. A function takes nothing where `runs` is None, and otherwise `seed`, `runs` and
-# `progress`; of meshes that are counted, `runs` are deployments.
+# To add an item, add a file with a function `reproduce` and a line here. Several items in one file
+# name their functions. A function takes no arguments if `runs` is None, else `seed`, `runs` and
+# `progress`. For mesh statistics, `runs` are deployments.
 ITEMS = (
     Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=1),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018.fig9"),
@@ -76,7 +75,7 @@ ITEMS = (
 
 
 def items() -> tuple[Item, ...]:
-    """Return the tables and figures that can be made again.
+    """List the tables and figures that can be reproduced.
 
     Returns
     -------
@@ -99,31 +98,30 @@ def reproduce(
     runs: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Reproduction:
-    """Make a table or figure of a paper again.
+    """Reproduce a table or figure of a paper.
 
     Parameters
     ----------
     paper, item : str
-        Which one; `items` lists them.
+        Identification as in `items`.
     seed : int, optional
-        Seed of the first simulated run, 0 to 2^64 - 1; 1 if not given. Only for an item that is
-        simulated.
+        Seed of the first simulated run, 0 to 2^64 - 1 (1). Only for simulated items.
     runs : int, optional
-        How many runs of each scenario, each with the seed after the one before; the item's own
-        number if not given. Only for an item that is simulated.
+        Runs of each scenario, with consecutive seeds. Default: the item's number. Only for
+        simulated items.
     progress : callable, optional
-        Called with the number of finished runs and how many there will be, after each.
+        Called with the finished and the total number of runs.
 
     Returns
     -------
     Reproduction
-        What was published beside ours, what the paper leaves open, data and picture.
+        Published values and ours, open choices, data and picture.
 
     Raises
     ------
     ValueError
-        There is no such paper or item, a number is out of range, or ``seed`` or ``runs`` is given
-        for an item in which nothing is simulated.
+        The paper or item is unknown, a number is out of range, or ``seed`` or ``runs`` is given
+        for an item without simulations.
 
     Examples
     --------
@@ -149,12 +147,7 @@ def reproduce(
 
 
 def find(paper: str, item: str) -> Item:
-    """Return the item of these names.
-
-    Raises
-    ------
-    ValueError
-        There is none; the message names the nearest.
+    """Return an item by name; ValueError names the nearest if it is unknown.
 
     Examples
     --------

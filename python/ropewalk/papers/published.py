@@ -1,4 +1,4 @@
-"""Published numbers of the papers."""
+"""Published numbers, read from ``published.toml``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,9 @@ from typing import Any
 
 @cache
 def published(paper: str) -> dict[str, Any]:
-    """Return what a paper states, as ``published.toml`` has it.
+    """Return a paper's statements: ``citation``, and a table for each item.
 
-    Parameters
-    ----------
-    paper : str
-        Its key, such as ``"song-2018"``.
-
-    Returns
-    -------
-    dict
-        ``citation``, and a table for each item.
-
-    Raises
-    ------
-    KeyError
-        There is no such paper.
+    Raises KeyError for an unknown paper.
 
     Examples
     --------
@@ -38,7 +25,7 @@ def published(paper: str) -> dict[str, Any]:
 
 
 def printed_digits(number: float) -> int:
-    """Return how many digits after the point a number is printed with.
+    """Return the number of printed digits after the decimal point.
 
     Examples
     --------

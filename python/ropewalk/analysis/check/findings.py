@@ -88,8 +88,8 @@ class Findings:
     def verdict(self, void: Needs, partial: dict[int, Needs]) -> list[Violation]:
         """Return the violations by packet.
 
-        `void` names the properties that the capture lacks, `partial` those of single connections.
-        Rules that need such a property prove nothing.
+        `void` names the properties missing in the capture, `partial` the properties missing for
+        single connections. Rules that need such a property prove nothing.
         """
         judged = []
         for rule, text, numbers, place, connection in self._found:

@@ -1,4 +1,4 @@
-"""How closely two ways agree in each quantity, and whether their difference is significant."""
+"""Agreement of two ways of running a scenario, for each quantity, with its significance."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...results.statistics import half_width
 from .numbers import entries, flat, total
 
 LEVEL = 0.05  # level of significance
-MAX_SPLITS = 20_000  # permutations; of more, so many are drawn at random
-ROUNDING = 1e-9  # share of a number that is no difference
-DETERMINISTIC = ("predict",)  # ways that give one number, whatever the seed
+MAX_SPLITS = 20_000  # largest number of permutations; above it, as many random ones
+ROUNDING = 1e-9  # relative difference that counts as rounding
+DETERMINISTIC = ("predict",)  # ways that give one number for all seeds
 DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99": "99 % delay"}
 
 
@@ -34,7 +34,7 @@ class Agreement:
     unit : str
         Its unit.
     ones, others : tuple of float
-        What each run of either way gave.
+        Value of each run, for either way.
     """
 
     judged: str
@@ -48,8 +48,8 @@ class Agreement:
     def accuracy(self) -> float | None:
         """Accuracy of the means P and S, 1 if they are equal.
 
-        1 - (P - S) / S without its sign; of percentages 1 less a hundredth for each point. None
-        where S is 0 and P is not.
+        This is 1 - abs(P - S) / S; for percentages, 1 less 0.01 for each point of difference. None
+        if S is 0 and P is not.
         """
         one, other = statistics.fmean(self.ones), statistics.fmean(self.others)
         if self.unit == "%":
@@ -60,10 +60,10 @@ class Agreement:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the runs differ significantly; None where there are too few to tell.
+        """Whether the runs differ significantly; None if there are too few runs.
 
-        By a permutation test of the difference of means, at 5 %. Where one way is deterministic,
-        by whether its number lies outside the 95 % interval of the other's mean.
+        Uses a permutation test of the difference of means at 5 %. If one way is deterministic,
+        tests whether its number is outside the 95 % interval of the other's mean.
         """
         if self.judged in DETERMINISTIC:
             return _is_outside(self.ones[0], self.others)
@@ -73,7 +73,7 @@ class Agreement:
         return None if p is None else p < LEVEL
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints of it; what is not known is left out."""
+        """Return the JSON form, without unknown values."""
         known = {
             "judged": self.judged,
             "against": self.against,
@@ -88,19 +88,19 @@ class Agreement:
 def agreements(
     judged: str, against: str, runs: Mapping[str, Sequence[Mapping[str, float]]]
 ) -> list[Agreement]:
-    """Compare two ways in all quantities that both have.
+    """Compare two ways in all their common quantities.
 
     Parameters
     ----------
     judged, against : str
         The ways.
     runs : mapping of str to sequence of mapping
-        Of each way its runs, as `flat` has them.
+        Runs of each way, as returned by `flat`.
 
     Returns
     -------
     list of Agreement
-        Goodput, delays, the share of each subflow, and what was sent again.
+        Goodput, delays, the share of each subflow, and retransmissions.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def _is_outside(value: float, runs: Sequence[float]) -> bool | None:
 def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
     """Return the p-value of a permutation test of the difference of means.
 
-    All ways to split the runs in two are looked at, or many drawn ones. None where even the
-    farthest apart would be likely, as with three runs each.
+    Tests all permutations, or many random ones. None if even the largest possible difference would
+    be likely, as with three runs each.
 
     References
     ----------
@@ -160,7 +160,7 @@ def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
     splits = math.comb(len(both), len(ones))
     if (2 if len(ones) == len(others) else 1) / splits > LEVEL:
         return None
-    # What is but rounding is no difference.
+    # Rounding errors are no difference.
     found = abs(statistics.fmean(ones) - statistics.fmean(others))
     found -= ROUNDING * max(map(abs, both))
     whole = math.fsum(both)
@@ -179,7 +179,7 @@ def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
 
 
 def _quantities(run: Mapping[str, float]) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield the quantities of a run: name and unit, and how much."""
+    """Yield the name, unit and value of a run's quantities."""
     if "goodput_mbps" in run:
         yield ("goodput", "Mbit/s"), run["goodput_mbps"]
     for key, name in DELAYS.items():
@@ -196,5 +196,5 @@ def _quantities(run: Mapping[str, float]) -> Iterator[tuple[tuple[str, str], flo
 
 
 def runs_of(results: Any) -> list[dict[str, float]]:
-    """Return the runs of a way that carried packets, as `flat` has them."""
+    """Return a packet-level way's runs, as returned by `flat`."""
     return [flat(run) for run in results.runs]

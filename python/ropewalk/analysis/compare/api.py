@@ -1,4 +1,4 @@
-"""Compare predictions, simulations and testbed runs of one scenario."""
+"""The function `compare`: one scenario predicted, simulated and measured."""
 
 from __future__ import annotations
 
@@ -35,37 +35,35 @@ def compare(
     scenario : Scenario, path or mapping
         The scenario to run.
     ways : sequence of str, optional
-        Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One that
-        is asked for and does not apply is an error. The testbed takes its time: as long as the
-        scenario says, for each run.
+        Any of ``"predict"``, ``"simulate"`` and ``"testbed"``. Default: all applicable ways.
+        Naming one that does not apply is an error. The testbed runs in real time.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int
-        How many runs of each way that draws; formulas are asked once.
+        Runs of each random way; formulas are evaluated once.
     step : str, optional
-        Record timelines with this step, such as ``"100 ms"``.
+        Time step of recorded timelines, such as ``"100 ms"``.
     progress : callable, optional
-        Called with how many seconds of the scenario are over, and of how many, all ways and runs
-        together.
+        Called with the finished and the total seconds of the scenario, over all ways and runs.
     again : int
-        How often a run on the testbed is done again at the most that the machine disturbed; the
-        least disturbed is kept.
+        Largest number of repetitions of a testbed run that the machine disturbed. The least
+        disturbed run is kept.
 
     Returns
     -------
     Comparison
-        What each way gave, how near they come, and why they differ.
+        Results of each way, their agreement, and reasons of differences.
 
     Raises
     ------
     ScenarioError
-        The scenario is wrong, or a way that was asked for cannot run it.
+        The scenario is invalid, or a requested way cannot run it.
     ValueError
-        Another argument is wrong.
+        Another argument is invalid.
     OSError
         A file could not be read.
     RuntimeError
-        A run failed, or the testbed was asked for and this machine cannot.
+        A run failed, or this machine cannot run the requested testbed.
 
     Examples
     --------
@@ -106,12 +104,7 @@ def compare(
 
 
 def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the ways to try, in their order.
-
-    Raises
-    ------
-    ValueError
-        One is unknown, or there is none.
+    """Return the ways to try, in order; ValueError if one is unknown or none is given.
 
     Examples
     --------
@@ -141,7 +134,7 @@ def _predicted(scenario: Scenario) -> Predictions:
 def _teller(
     progress: Callable[[int, int], object] | None, before: float, each: float, total: float
 ) -> Callable[..., object] | None:
-    """Return the progress callback of a way, which stands for so many seconds."""
+    """Return the progress callback of a way that counts for `each` seconds of the total."""
     if progress is None:
         return None
     whole = max(round(total), 1)

@@ -1,4 +1,4 @@
-"""Quantities that all ways of running a scenario share, each under one flat name."""
+"""Quantities common to all ways of running a scenario, by flat names."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LINK = ("sent_packets", "lost_packets", "dropped_packets", "delivered_bytes", "u
 
 
 def flat(run: Mapping[str, Any]) -> dict[str, float]:
-    """Return a run's numbers, each by a flat name; unknown ones are absent.
+    """Return a run's numbers by flat names, without unknown ones.
 
     Parameters
     ----------
     run : mapping
-        In the shape of a run's JSON object: a run's own, a mean of several, half an interval.
+        A run's JSON object, or a mean or interval in the same form.
 
     Returns
     -------
     dict of str to float
-        ``"goodput_mbps"``, ``"delay_ms.p95"``, ``"subflows.wifi.goodput_mbps"``,
-        ``"links.wifi.dropped_packets"``, ... in the order of the object. A second subflow on one
-        path is ``"subflows.wifi (2)..."``.
+        Names are ``"goodput_mbps"``, ``"delay_ms.p95"``, ``"subflows.wifi.goodput_mbps"``,
+        ``"links.wifi.dropped_packets"``, ... in the object's order. A second subflow on one path
+        is ``"subflows.wifi (2)..."``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def flat(run: Mapping[str, Any]) -> dict[str, float]:
 
 
 def predicted(predictions: Predictions) -> dict[str, float]:
-    """Return the numbers of the model to believe, named as `flat` does it.
+    """Return the numbers of the preferred model, named as by `flat`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def predicted(predictions: Predictions) -> dict[str, float]:
 
 
 def entries(known: Mapping[str, float], kind: str) -> list[str]:
-    """Return the names of subflows or links that have numbers, in their order.
+    """Return the names of subflows or links with numbers, in order.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def entries(known: Mapping[str, float], kind: str) -> list[str]:
 
 
 def total(known: Mapping[str, float], key: str) -> float | None:
-    """Return the sum over all subflows of one of their keys; None where none has it.
+    """Return the sum of a key over all subflows; None if no subflow has it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Why two ways of running a scenario differ, in words."""
+"""Explanations in words of differences between two ways of running a scenario."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from ...engines.predict import Predictions
     from ...results import Results
 
-MUCH = 0.05  # relative difference from which on reasons are given
-# Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
+MUCH = 0.05  # relative difference from which reasons are given
+# Kernel counters of effects that the simulator omits or models differently: end, nstat's name,
+# description.
 COUNTERS = (
     ("client", "MPTcpExtMPTCPRetrans", "reinjections on another subflow"),
     ("client", "MPTcpExtSubflowStale", "subflows taken for stale"),
@@ -29,7 +30,7 @@ COUNTERS = (
     ("server", "TcpExtPruneCalled", "times that the receive buffer was pruned"),
     ("server", "TcpExtTCPRcvQDrop", "segments dropped by a full receive buffer"),
 )
-# By what name `flat` has what an agreement is of.
+# Name in `flat` of each compared quantity.
 KEYS = {
     "goodput": "goodput_mbps",
     "mean delay": "delay_ms.mean",
@@ -37,11 +38,11 @@ KEYS = {
     "95 % delay": "delay_ms.p95",
     "99 % delay": "delay_ms.p99",
 }
-MANY = 0.01  # share of retransmitted segments from which on it is mentioned
+MANY = 0.01  # retransmission share from which it is mentioned
 
 
 class Compared(Protocol):
-    """The parts of a comparison that explain differences."""
+    """Inputs of an explanation: the compared parts."""
 
     @property
     def predictions(self) -> Predictions | None:
@@ -61,19 +62,19 @@ class Compared(Protocol):
 
     @property
     def ci95(self) -> dict[str, dict[str, float]]:
-        """Half the widths of their intervals."""
+        """Half-widths of their intervals."""
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:
-        """How near one way comes to another, in each quantity."""
+        """Agreement of the ways in each quantity."""
 
 
 def reasons(compared: Compared) -> tuple[str, ...]:
-    """Return the reasons why ways differ, in sentences.
+    """Return sentences that explain the differences between ways.
 
-    Of each pair it is the largest difference in goodput, delay or a subflow's share that counts,
-    if it is of 5 % or more and not within chance, or both intervals where there are too few runs
-    to tell. What nothing that was counted explains is said, too.
+    For each pair of ways, the largest difference in goodput, delay or a subflow's share is
+    explained if it is at least 5 % and significant (with few runs: wider than both intervals).
+    Differences without a counted cause are named as such.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def _place(compared: Compared, judged: str, against: str) -> str:
 
 
 def _model(compared: Compared) -> Iterator[str]:
-    """Say which bottleneck the model has, and which of its assumptions do not hold here."""
+    """Name the model's bottleneck and its violated assumptions."""
     predictions = compared.predictions
     best = None if predictions is None else predictions.best
     if best is None:
@@ -155,7 +156,7 @@ def _model(compared: Compared) -> Iterator[str]:
 
 
 def _repairs(compared: Compared, way: str) -> Iterator[str]:
-    """Say how much a way retransmitted, if it is much."""
+    """Report a way's retransmissions if there are many."""
     known = compared.means[way]
     sent, again = total(known, "segments_sent"), total(known, "retransmissions")
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
@@ -171,7 +172,7 @@ def _repairs(compared: Compared, way: str) -> Iterator[str]:
 
 
 def _kernel(compared: Compared) -> Iterator[str]:
-    """Say how late the emulator was, what differs on the testbed, and what the kernel counted."""
+    """Report the emulator's lateness, properties of the testbed, and the kernel's counters."""
     if compared.measured is None:
         return
     runs = compared.measured.runs
@@ -201,6 +202,6 @@ def _kernel(compared: Compared) -> Iterator[str]:
 
 
 def _counted(runs: Sequence[Mapping[str, Any]], end: str, name: str) -> float:
-    """Return the mean of a counter over the runs; 0 where it did not grow."""
+    """Return the mean of a counter over the runs; 0 if it is absent."""
     counts = [float(run["kernel"]["counters"][end].get(name, 0)) for run in runs]
     return sum(counts) / len(counts)

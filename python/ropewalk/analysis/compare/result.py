@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...results import Results
     from ...scenario import Scenario
 
-# Each pair: what is judged, and against what.
+# Pairs: judged way, reference way.
 PAIRS = (("predict", "simulate"), ("simulate", "testbed"), ("predict", "testbed"))
 
 
@@ -34,15 +34,15 @@ class Comparison(Shown):
     Attributes
     ----------
     scenario : Scenario
-        The scenario that was run.
+        The compared scenario.
     predictions : Predictions or None
-        What formulas say; None if they were not asked or know no goodput.
+        Predictions; None if not requested or without a goodput.
     simulated : Results or None
-        What the simulator gave; None if it was not asked or cannot run this.
+        Simulation; None if not requested or not possible.
     measured : Results or None
-        What the testbed gave; None if it was not asked or cannot run this here.
+        Testbed measurement; None if not requested or not possible here.
     left_out : mapping of str to str
-        Ways that do not apply, each with the reason in one line.
+        Reasons, one line each, why ways do not apply.
     origin : Origin or None
         Origin of the results.
 
@@ -66,20 +66,20 @@ class Comparison(Shown):
 
     @property
     def ran(self) -> dict[str, Results]:
-        """The ways that carried packets, by their names."""
+        """The packet-level ways with results, by name."""
         of = {"simulate": self.simulated, "testbed": self.measured}
         return {way: results for way, results in of.items() if results is not None}
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The ways that are compared."""
+        """The compared ways."""
         return (*(("predict",) if self.predictions is not None else ()), *self.ran)
 
     @cached_property
     def means(self) -> dict[str, dict[str, float]]:
-        """Each way's numbers, over its runs in the mean, by flat names.
+        """Mean numbers of each way over its runs, by flat names.
 
-        Names are the JSON object's with dots: ``"goodput_mbps"``, ``"delay_ms.p95"``,
+        Names join the keys of the JSON object with dots: ``"goodput_mbps"``, ``"delay_ms.p95"``,
         ``"subflows.wifi.goodput_mbps"``, ``"links.wifi.dropped_packets"``.
         """
         known = {} if self.predictions is None else {"predict": predicted(self.predictions)}
@@ -94,7 +94,7 @@ class Comparison(Shown):
 
     @cached_property
     def undisturbed(self) -> dict[str, tuple[float, float]]:
-        """From where to where the testbed's means would be without what the machine added.
+        """Range of the testbed's means without the machine's disturbance.
 
         By flat names: ``"goodput_mbps"``, ``"delay_ms.mean"``, ... Empty without the testbed.
         """
@@ -105,10 +105,9 @@ class Comparison(Shown):
     def accuracy(self) -> dict[str, float]:
         """Accuracy of one way's goodput against another's, 1 if they are equal.
 
-        ``"predict_against_simulate"`` is ``1 - |P - S| / S`` of the mean goodputs P and S, the
-        prediction accuracy of Song et al. 2018, section 5.1.4; so are
-        ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one has no
-        goodput are absent.
+        ``"predict_against_simulate"`` is ``1 - |P - S| / S`` for the mean goodputs P and S, the
+        prediction accuracy of Song et al. 2018, section 5.1.4. ``"simulate_against_testbed"`` and
+        ``"predict_against_testbed"`` are analogous. Pairs with an unknown goodput are absent.
         """
         from ...model.song2018 import prediction_accuracy
 
@@ -121,10 +120,10 @@ class Comparison(Shown):
 
     @cached_property
     def agreements(self) -> tuple[Agreement, ...]:
-        """Agreement of each pair of ways in each quantity that both have, with its significance.
+        """Agreement of each pair of ways in all common quantities, with significance.
 
-        Goodput, delays, the share of each subflow, and how much was sent again; what a formula
-        says counts as one run.
+        Covers goodput, delays, the share of each subflow and retransmissions. A formula counts as
+        one run.
         """
         known = {way: runs_of(results) for way, results in self.ran.items()}
         if self.predictions is not None:
@@ -138,15 +137,15 @@ class Comparison(Shown):
 
     @cached_property
     def explanation(self) -> tuple[str, ...]:
-        """Why ways differ, in sentences; empty where they agree."""
+        """Sentences that explain the differences between ways; empty if they agree."""
         return reasons(self)
 
     @cached_property
     def numbers(self) -> pl.DataFrame:
-        """One row per quantity that a way knows: ``quantity``, each way, and ``ci95_`` of each.
+        """Table of all quantities, a row each: ``quantity``, each way, and its ``ci95_``.
 
-        Columns of intervals are there for ways with several runs; ``low_testbed`` and
-        ``high_testbed`` are the ends of `undisturbed`. Units are in the names.
+        Ways with several runs have an interval column. ``low_testbed`` and ``high_testbed`` are
+        the ends of `undisturbed`. Names contain units.
         """
         import polars as pl
 
@@ -163,7 +162,7 @@ class Comparison(Shown):
         return pl.DataFrame(columns, schema={"quantity": pl.String, **floats})
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints: each way's own object, and the accuracy."""
+        """Return the JSON form: each way's object, and the accuracy."""
         made = {} if self.predictions is None else {"predict": self.predictions.json()}
         made |= {way: results.json() for way, results in self.ran.items()}
         known: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Explain a scenario: every setting with its source, and the budget of each radio link."""
+"""The function `explain`: settings with sources, and budgets of radio links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .settings import settings
 
 
 def explain(scenario: Given) -> Explanation:
-    """Explain a scenario: every setting, defaults included, with its source.
+    """List every setting of a scenario, defaults included, with its source.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def explain(scenario: Given) -> Explanation:
     Returns
     -------
     Explanation
-        Every setting with its source; where there are radios, their place, and for each wireless
-        link power, margin, times of a frame, and the most that it gives.
+        Every setting with its source. For radios also positions, and for each wireless link power,
+        margin, frame times and largest goodput.
 
     Raises
     ------
-    ScenarioError
+    The scenario is invalid.
         The scenario is wrong.
     OSError
         The file cannot be read.

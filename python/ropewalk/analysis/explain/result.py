@@ -1,4 +1,4 @@
-"""Data class of an explained scenario."""
+"""Result type of `explain`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Explanation(Shown):
     settings : tuple of Setting
         Every key with its value and its source.
     place : Place or None
-        Its radios; None where all links are wired.
+        Positions of its radios; None if all links are wired.
     budgets : tuple of Budget
-        Of its wireless links, both ways of each.
+        Link budgets of its wireless links, both directions each.
     hidden : tuple of (Hop, str)
-        Hops, and for each a station that does not hear its sender and reaches its receiver.
+        Hops with a hidden station: one that does not hear the sender but reaches the receiver.
     origin : Origin or None
         Origin of the results.
 
@@ -56,7 +56,7 @@ class Explanation(Shown):
         return f"<Explanation of {self.scenario.title!r}: {len(self.settings)} settings{radio}>"
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the JSON form."""
         known: dict[str, Any] = {
             "engine": "explain",
             "scenario": self.scenario.title,

@@ -1,4 +1,4 @@
-"""Every setting of a scenario, and its source: the file, ``--set``, a profile or a default."""
+"""Settings of a scenario with their sources: the file, ``--set``, a profile or a default."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from ...scenario.spelling import spelled
 Table: TypeAlias = Mapping[str, Any]
 
 OF_PROFILE = "for profile"  # marks a profile's default in the schema's descriptions
-# Keys that a file may have in place of the resolved ones.
+# Keys of a file that replace resolved keys.
 INSTEAD = {"paths": ("path", "from", "to"), "hops": ("nodes", "channel"), "traffic": ("size",)}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A key of a scenario, and the value that it has.
+    """A key of a scenario with its value and source.
 
     Attributes
     ----------
     table : str
-        Where it stands, such as ``"transport"`` or ``"link.dsl"``; empty at the top.
+        Table of the key, such as ``"transport"`` or ``"link.dsl"``; empty at the top level.
     key : str
-        Its name there.
+        Name in the table.
     value : str
-        As a scenario file spells it.
+        Value as in a scenario file.
     source : str
-        ``"file"``, ``"--set"``, ``"profile linux"``, ``"default"``; for a radio that says nothing
-        of its own ``"file, [wifi]"``, for the way back of a link ``"as forward"``, and ``"protocol
-        bas"`` or ``"traffic cbr"`` where these keep off what the key would have on.
+        ``"file"``, ``"--set"``, ``"profile linux"`` or ``"default"``. A radio without own value
+        has ``"file, [wifi]"``; the reverse direction of a link has ``"as forward"``; a key
+        disabled by another setting has ``"protocol bas"`` or ``"traffic cbr"``.
     meaning : str
-        What the key means, and what its default is.
+        Meaning and default of the key.
     """
 
     table: str
@@ -44,14 +44,14 @@ class Setting:
     meaning: str
 
     def json(self) -> dict[str, str]:
-        """Return it for ``--json``."""
+        """Return the JSON form."""
         name = f"{self.table}.{self.key}" if self.table else self.key
         known = {"key": name, "value": self.value, "source": self.source, "meaning": self.meaning}
         return {key: value for key, value in known.items() if value}
 
 
 def settings(scenario: Scenario) -> list[Setting]:
-    """Return all settings of a scenario, in the order of its tables.
+    """Return all settings of a scenario, ordered by table.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def settings(scenario: Scenario) -> list[Setting]:
 
 
 def _kept_off(resolved: Table) -> dict[tuple[str, str], str]:
-    """Return, by table and key, what is off whatever the key says, and because of what."""
+    """Return the reasons why keys have no effect, by table and key."""
     flows = [("transport", resolved.get("transport", {}), resolved.get("traffic", {}))]
     flows += [(f"flow.{flow['name']}", flow, flow["traffic"]) for flow in resolved.get("flow", [])]
     off = {}
@@ -93,13 +93,13 @@ def _kept_off(resolved: Table) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True)
 class _Sources:
-    """The sources that settings may have: changed keys, and the keys for all radios."""
+    """Possible sources of settings: overrides, and keys common to all radios."""
 
     changed: Set[str]
     wifi: Table
 
     def of(self, name: str, resolved: Table, written: Table, shape: Table) -> Iterator[Setting]:
-        """Yield the settings of one table, and of those within."""
+        """Yield the settings of a table and its subtables."""
         described = shape.get("properties", {})
         for key, value in resolved.items():
             described_key = described.get(key, {})
@@ -116,7 +116,7 @@ class _Sources:
                 yield from self.of(path, value, _whole(given, within.get("x-short")), within)
             else:
                 meaning = described_key.get("description", "")
-                # What is resolved names any profile that has the same subflows' scheme.
+                # Resolved scenarios name any profile with the same subflow scheme.
                 profile = written.get("profile", described.get("profile", {}).get("default"))
                 source = self._source(name, key, given, meaning, profile)
                 shown = profile if key == "profile" else value
@@ -140,7 +140,7 @@ class _Sources:
 
 
 def _object(shape: Table) -> Table:
-    """Return a schema's description of a table that may also be given in a shorter form."""
+    """Return a schema's full form of a table that also has a short form."""
     every: Sequence[Table] = [shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())]
     return next((each for each in every if "properties" in each), {})
 
@@ -156,13 +156,13 @@ def _is_list_of_tables(value: object) -> bool:
 
 
 def _title(table: Table) -> str:
-    """Return what identifies a table in a list: its name, or a radio's channel."""
+    """Return a table's identification in a list: its name, or a radio's channel."""
     title: str = table.get("name") or table["channel"]
     return title
 
 
 def _given(key: str, written: Table) -> object:
-    """Return what the file has for a key, or in place of it."""
+    """Return the file's value of a key or of its replacement."""
     if key in written:
         return written[key]
     instead = {each: written[each] for each in INSTEAD.get(key, ()) if each in written}
@@ -170,7 +170,7 @@ def _given(key: str, written: Table) -> object:
 
 
 def _sets(override: str, path: str) -> bool:
-    """Return whether an override sets a key: itself, the table around it or a part of its value.
+    """Return whether an override sets a key: directly, by its table, or by part of its value.
 
     Examples
     --------
@@ -184,14 +184,14 @@ def _sets(override: str, path: str) -> bool:
 
 
 def _whole(given: object, short: str | None) -> Table:
-    """Return a table as the file has it, also where the value of one key stands for it."""
+    """Return a table's full form if the file gives one key's value for it."""
     if isinstance(given, Mapping):
         return given
     return {} if given is None or short is None else {short: given}
 
 
 def _same(title: str, index: int, given: object) -> Table:
-    """Return the file's table of that name, or in that place if it has no name."""
+    """Return the file's table of that name, or at that index if it has no name."""
     entries = given if isinstance(given, list) else []
     tables = [_whole(each, "channel") for each in entries]
     for each in tables:

@@ -1,7 +1,7 @@
-"""Meshes: how often routing methods find several routes through nodes at random positions.
+"""Statistics of meshes: how often routings find several routes through random nodes.
 
-`census` draws many deployments as a scenario's ``[mesh]`` says and counts the link-, node- and
-zone-disjoint routes of each, as figures 7 to 9 of Gómez et al. (2014) do.
+`census` generates many deployments of a scenario's ``[mesh]`` and counts link-, node- and
+zone-disjoint routes, as in figures 7 to 9 of Gómez et al. (2014).
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Draw many deployments of a mesh, and count the routes through them."""
+"""The function `census`: route counts over many random deployments of a mesh."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...scenario import Given, Scenario
 from ...support.arguments import flag, function, plain, several, whole
 from .result import Census, Counted
 
-# The set-up of Gómez et al. 2014, sections 4.2 and 5.2.
+# Set-up of Gómez et al. 2014, sections 4.2 and 5.2.
 DEFAULT = """\
 title = "Nodes in 100 m x 100 m, links up to 20 m"
 
@@ -33,7 +33,7 @@ propagation = { model = "range", range = "25 m" }
 nodes = 32
 """
 
-AT_ONCE = 64  # deployments between two reports of progress
+AT_ONCE = 64  # deployments between progress reports
 
 
 def census(
@@ -46,25 +46,25 @@ def census(
     keep: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Census:
-    """Count the routes on many deployments of a mesh.
+    """Count the routes through many random deployments of a mesh.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping, optional
-        Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of Gómez
-        et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
+        Scenario whose ``[mesh]`` defines and filters deployments. Default: Gómez et al. (2014),
+        connected, 100 m x 100 m, links up to 20 m.
     nodes : int or sequence of int, optional
-        How many nodes, one after the other; the scenario's own number if not given.
+        Numbers of nodes. Default: the scenario's number.
     graphs : int
-        Number of deployments of each.
+        Number of deployments for each number of nodes.
     seed : int, optional
-        Of all of them; the mesh's own if not given.
+        Seed of all deployments. Default: the mesh's seed.
     optimal : bool
-        Whether to look for the best pair of routes, too, and not for the greedy's alone.
+        Whether to search for the optimal pair of routes as well as the greedy one.
     keep : int
-        How many deployments of each number of nodes to keep, as places.
+        Number of deployments, for each number of nodes, whose positions are kept.
     progress : callable, optional
-        Called with how many deployments are done, and of how many.
+        Called with the finished and the total number of deployments.
 
     Returns
     -------
@@ -74,8 +74,8 @@ def census(
     Raises
     ------
     ValueError
-        The scenario has no mesh or one whose places are given, a number is out of range, or no
-        deployment is as required; the message says how many were drawn.
+        The scenario has no mesh or one with given positions, a number is out of range, or no
+        generated deployment meets the requirements. The message has the number of attempts.
 
     Examples
     --------

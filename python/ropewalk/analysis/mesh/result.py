@@ -1,4 +1,4 @@
-"""Results of a census of meshes."""
+"""Result types of `census`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ METHODS = ("greedy", "optimal")
 
 @dataclass(frozen=True)
 class Counted:
-    """Deployments of one number of nodes.
+    """Deployments with one number of nodes.
 
     Attributes
     ----------
     nodes : int
-        Number of nodes of each.
+        Nodes of each deployment.
     columns : mapping of str to array
-        An entry for each deployment: ``draws``, ``proven``, and by method and routing, such as
-        ``greedy_link``, how many routes there are (of the optimal ones at most two), with
-        ``greedy_link_first`` and ``greedy_link_second``, their hops, 0 where there is none.
+        One entry per deployment: ``draws``, ``proven``, and for each method and routing, such as
+        ``greedy_link``, the number of routes (optimal: at most two). ``greedy_link_first`` and
+        ``greedy_link_second`` are their hops, 0 for no route.
     places : tuple of array
-        Where the nodes of the first deployments stand, metres; those that were to be kept.
+        Positions in metres of the nodes of the kept deployments.
     """
 
     nodes: int
@@ -45,51 +45,49 @@ class Counted:
 
     @property
     def graphs(self) -> int:
-        """How many deployments."""
+        """Number of deployments."""
         return len(self.columns["draws"])
 
     @property
     def draws(self) -> int:
-        """How many were drawn for them."""
+        """Number of generated deployments, rejected ones included."""
         return int(self.columns["draws"].sum())
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods by which routes were looked for."""
+        """Methods of the route search."""
         return tuple(method for method in METHODS if f"{method}_link" in self.columns)
 
     @property
     def unproven(self) -> int:
-        """On how many the search for zone-disjoint routes was ended before it was done."""
+        """Number of deployments whose search for zone-disjoint routes hit its limit."""
         return int((~self.columns["proven"]).sum())
 
     def feasible(self, routing: str, method: str = "greedy") -> NDArray[np.bool_]:
-        """Return on which deployments there are two routes or more."""
+        """Return which deployments have at least two routes."""
         found: NDArray[np.bool_] = self.columns[f"{method}_{routing}"] >= 2
         return found
 
     def share(self, routing: str, method: str = "greedy") -> float:
-        """Return the share of deployments with two routes or more."""
+        """Return the share of deployments with at least two routes."""
         return float(self.feasible(routing, method).mean())
 
     def interval(self, routing: str, method: str = "greedy") -> tuple[float, float]:
-        """Return the 95 % interval of that share by Wilson's score."""
+        """Return the 95 % Wilson score interval of that share."""
         return wilson(int(self.feasible(routing, method).sum()), self.graphs)
 
     @property
     def all_feasible(self) -> NDArray[np.bool_]:
-        """On which deployments the greedy finds two routes by each of the routings."""
+        """Which deployments have two greedy routes for every routing."""
         each = [self.feasible(routing) for routing in ROUTINGS]
         found: NDArray[np.bool_] = np.logical_and.reduce(each)
         return found
 
     def distribution(self, of: str) -> dict[int, float]:
-        """Return the shares of a column's values where all routings find two routes.
+        """Return the distribution of a column over deployments where all routings find two routes.
 
-        Parameters
-        ----------
-        of : str
-            Such as ``"greedy_link"``, numbers of routes, or ``"greedy_zone_second"``, hops.
+        Columns are numbers of routes, such as ``"greedy_link"``, or hops, such as
+        ``"greedy_zone_second"``.
         """
         values = self.columns[of][self.all_feasible]
         if not len(values):
@@ -104,7 +102,7 @@ class Counted:
         return f"<Counted: {self.graphs} deployments of {self.nodes} nodes>"
 
     def json(self) -> dict[str, Any]:
-        """Return the entry of ``--json``."""
+        """Return the JSON form."""
         known: dict[str, Any] = {
             "nodes": self.nodes,
             "graphs": self.graphs,
@@ -132,12 +130,12 @@ class Counted:
 
 @dataclass(frozen=True)
 class Census(Shown):
-    """Deployments of several numbers of nodes.
+    """Deployments for several numbers of nodes.
 
     Attributes
     ----------
     scenario : Scenario
-        Whose mesh they are drawn as.
+        Scenario of the mesh.
     seed : int
         Seed of all deployments.
     counts : tuple of Counted
@@ -156,7 +154,7 @@ class Census(Shown):
         return f"<Census of {self.scenario.title!r}: deployments: {counts}>"
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the JSON form."""
         known = {
             "engine": "mesh",
             "scenario": self.scenario.title,

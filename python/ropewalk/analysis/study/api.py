@@ -1,4 +1,4 @@
-"""Run a study; of an existing one, the points that are missing."""
+"""The function `study`: runs a study, or the missing points of an existing one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .result import StudyResults
 from .running import Runner
 from .work import Row
 
-# Ends that the same command goes on from: a full disk, a lost cluster, an interrupt.
+# Failures after which the same command resumes: a full disk, a lost cluster, an interrupt.
 RESUMABLE = (OSError, RuntimeError, MemoryError, KeyboardInterrupt)
 RESUME = "the same command goes on"
 
@@ -38,53 +38,53 @@ def study(
     on: On = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> StudyResults:
-    """Run a scenario with keys varied; of an existing study, the missing points.
+    """Run a scenario with keys varied; of an existing study, only the missing points.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        What to change, a ready one by its name, too; or a study file, of which the other arguments
-        take the place.
+        Scenario to vary, or a study file. Other arguments take precedence over the file.
     vary : mapping of str to sequence, or to mapping
-        For each key its values, spelled as in a scenario file, or a range: ``from``, ``to``,
+        For each key a list of values, spelled as in a scenario file, or a range: ``from``, ``to``,
         ``steps``, and ``scale``, ``"linear"`` or ``"log"``. All combinations are run.
     zip : sequence of sequence of str, optional
-        Keys that step together instead.
+        Groups of keys that step together instead of being combined.
     verb : str, optional
         ``"simulate"`` (the default), ``"predict"``, ``"compare"``, ``"testbed"``, ``"advise"``.
     runs : int, optional
-        How many seeds of each combination (1); with `until`, at the least (5).
+        Seeds of each combination (1); with `until`, the smallest number (5).
     seed : int, optional
         The first seed (1).
     until : mapping, optional
-        Go on with seeds until half the 95 % interval of the goodput is at most ``ci95`` of its
-        mean, such as ``"2 %"``, or there are ``at_most`` runs. ``of`` names another column.
+        Stopping rule: add seeds until half the 95 % interval of the goodput is at most ``ci95`` of
+        its mean, such as ``"2 %"``, or there are ``at_most`` runs. ``of`` names another column.
     out : path, optional
-        Folder to keep the runs in; in memory only if not given.
+        Folder for the runs. Default: memory only.
     on : int, str or concurrent.futures.Executor, optional
-        Where to run: so many processes, ``"local"``, a Dask cluster of this machine, the address
-        of a Dask scheduler, or an executor. In this process on all its cores if not given.
+        Where to run: a number of processes, ``"local"`` (a Dask cluster of this machine), the
+        address of a Dask scheduler, or an executor. Default: threads of this process, one for each
+        core.
     progress : callable, optional
-        Called with how many runs are finished, and how many were missing.
+        Called with the finished and the initially missing number of runs.
 
     Returns
     -------
     StudyResults
-        A row a run, those that failed among them.
+        One row per run, failed ones included.
 
     Raises
     ------
     ScenarioError
-        A key is unknown or a value is wrong.
+        A key is unknown or a value is invalid.
     ValueError
-        Another argument is wrong.
+        Another argument is invalid.
     MissingLibraryError
-        polars is not installed; or Dask is asked for and is not.
+        polars is not installed, or the requested Dask is not.
     OSError
-        The folder holds something else, is in use, or cannot be written.
+        The folder belongs to something else, is in use, or is not writable.
     RuntimeError
-        There is nothing to run on, or it is gone. With `out`, the error has a note that counts the
-        runs kept so far; the same call resumes.
+        There is no worker, or all are lost. With `out`, a note of the error counts the saved runs;
+        the same call resumes.
 
     Examples
     --------
@@ -122,23 +122,10 @@ def run(
     progress: Callable[[int, int], object] | None = None,
     begun: Callable[[int, int], object] | None = None,
 ) -> StudyResults:
-    """Run a study from its definition.
+    """Run a study from its definition, in the folder `out`.
 
-    Parameters
-    ----------
-    defined : Definition
-        The study.
-    out : Path, optional
-        Folder to keep it in.
-    on, progress
-        As of `study`.
-    begun : callable, optional
-        Called with how many runs are there already, and how many are missing.
-
-    Returns
-    -------
-    StudyResults
-        A row a run.
+    `begun`, if given, is called with the numbers of existing and missing runs. For `on` and
+    `progress` see `study`.
     """
     began = Beginning()
     if out is None:

@@ -1,4 +1,4 @@
-"""Axes of a study: keys with their values, crossed or stepping together."""
+"""Axes of a study: keys with their values, combined or stepping together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RANGE = 'a list of values, or { from = "10 ms", to = "100 ms", steps = 10, scale
 
 @dataclass(frozen=True)
 class Axis:
-    """A key, and the values that it takes.
+    """A varied key with its values.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Axis:
     values : tuple of str
         As a scenario file spells them.
     numbers : tuple of float or None
-        The same in base units (seconds, bit/s, bytes, shares of one), where they are numbers.
+        Numeric values in base units (s, bit/s, bytes, fractions); None for text.
     files : mapping of str to str
-        Content of the further files that the values name.
+        Content of files named by the values.
     """
 
     key: str
@@ -46,24 +46,11 @@ class Axis:
 
 
 def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
-    """Return the values of an axis, as a scenario file spells them.
+    """Return the values of an axis, spelled as in a scenario file.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario whose keys are varied.
-    key : str
-        The dotted key.
-    given : iterable, or mapping
-        The values: a list, an array, a column of a data frame, a generator; or ``from``, ``to``,
-        ``steps`` and ``scale`` of a range.
-
-    Raises
-    ------
-    ScenarioError
-        The key is unknown, or an end of a range is wrong.
-    ValueError
-        It is neither a list of values nor a range; the message begins with what is given.
+    `given` is an iterable (list, array, data frame column, generator) or a range with ``from``,
+    ``to``, ``steps`` and ``scale``. Raises ScenarioError for an unknown key or a wrong end of a
+    range, ValueError if `given` is neither list nor range.
 
     Examples
     --------
@@ -107,21 +94,9 @@ def meaning(key: str, value: str) -> float | str:
 def axes_of(
     scenario: Scenario, given: Mapping[str, Sequence[str]], zipped: Sequence[Sequence[str]]
 ) -> tuple[Axis, ...]:
-    """Return axes after checking each value, with the first value of each other key.
+    """Return the axes, each value checked with the first values of the other keys.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario whose keys are varied.
-    given : mapping of str to sequence of str
-        Values by key.
-    zipped : sequence of sequence of str
-        Keys that step together.
-
-    Raises
-    ------
-    ScenarioError
-        A key is unknown or a value is wrong.
+    Raises ScenarioError for an unknown key or an invalid value.
 
     Examples
     --------
@@ -151,18 +126,9 @@ def changed(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
 
 
 def number(scenario: Scenario, key: str, value: str) -> float | None:
-    """Return the value of a key in base units; None where it is no number.
+    """Return the value of a key in base units; None for text.
 
-    What rests on other keys, such as how many bytes a bdp is, is taken from the scenario.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        In which the key has the value.
-    key : str
-        The dotted key.
-    value : str
-        As a scenario file spells it.
+    Units that depend on other keys, such as bytes of a bdp, are resolved in the scenario.
 
     Examples
     --------
@@ -179,12 +145,12 @@ def number(scenario: Scenario, key: str, value: str) -> float | None:
     found: Any = scenario.values
     parts = key.split(".")
     if parts[:2] == ["flow", found["transport"]["name"]]:
-        # The first flow stands apart from those after it.
+        # Keys of the first flow are in a table of their own.
         parts = parts[2:] if "traffic" in parts else ["transport", *parts[2:]]
     for part in parts:
         found = _within(found, part)
     if isinstance(found, bool) or not isinstance(found, (int, float)):
-        # A radio's queue counts packets, however long.
+        # A radio's queue counts packets of any length.
         match = NUMBER.fullmatch(value)
         return float(match[1]) if match and match[2] in ("packet", "packets") else None
     return float(found)
@@ -193,12 +159,7 @@ def number(scenario: Scenario, key: str, value: str) -> float | None:
 def combinations(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> Iterator[Changes]:
     """Yield each combination of the axes' values, the last axis varying fastest.
 
-    Parameters
-    ----------
-    axes : sequence of Axis
-        The axes.
-    zipped : sequence of sequence of str
-        Keys that step together, in the place of the first of them.
+    Keys that step together vary at the place of their first one.
 
     Examples
     --------
@@ -220,7 +181,7 @@ def combinations(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> Itera
 
 
 def count(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> int:
-    """Return how many combinations there are.
+    """Return the number of combinations.
 
     Examples
     --------
@@ -232,13 +193,7 @@ def count(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> int:
 
 
 def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
-    """Check that keys which step together are varied, each once, with equally many values.
-
-    Raises
-    ------
-    ValueError
-        They are not; the message begins with the group.
-    """
+    """Raise ValueError unless zipped keys are varied, each once, with equally many values."""
     lengths = {each.key: len(each.values) for each in axes}
     seen: set[str] = set()
     for group in zipped:
@@ -257,7 +212,7 @@ def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
 
 
 def is_range(given: object) -> bool:
-    """Whether a table is a range, and not a table of keys that are varied.
+    """Return whether a table is a range, not a table of varied keys.
 
     Examples
     --------
@@ -293,7 +248,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
     if low is None or high is None:
         raise ValueError(f"{shown}: from and to must begin with numbers")
     if units[0] != units[1]:
-        # In the first one's unit, whatever the second one's is.
+        # The first end determines the unit.
         bases = [number(scenario.with_({key: end}), key, end) for end in ends]
         if None in bases or not bases[0] or not low:
             raise ValueError(f"{shown}: from and to must have the same unit here")
@@ -312,7 +267,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
 
 
 def _within(found: Any, part: str) -> Any:
-    """Return the entry of a table by a name: a key, a named table, a link's direction."""
+    """Return a table's entry: a key, a named table, or a link's direction."""
     if isinstance(found, list):
         return next(
             (each for each in found if isinstance(each, Mapping) and each.get("name") == part),

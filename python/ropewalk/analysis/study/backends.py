@@ -1,4 +1,4 @@
-"""Where points run: threads of this process, processes of this machine, or a cluster's."""
+"""Backends that run points: threads of this process, processes, or a cluster."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ On: TypeAlias = "int | str | Executor | None"
 
 LOCAL = "local"
 SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://\S+:\d+")
-# Exceptions that mean a worker's death; Dask's is matched by name, so that it is not imported.
+# Exceptions that mean a worker's death; Dask's is matched by name to avoid importing Dask.
 DEAD = ("KilledWorker",)
 PACK_S = 0.1
 PACK_OF_CLUSTER_S = 2.0
 ASK_S = 2.0  # interval of queries for the number of workers
-AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
+AHEAD = 2  # packs for each worker of a cluster: one running, one queued
 
 
 class Backend(Protocol):
-    """An executor of packs of points, several at a time."""
+    """Executor of packs of points, several at a time."""
 
     @property
     def width(self) -> int:
@@ -39,35 +39,24 @@ class Backend(Protocol):
 
     @property
     def pack_s(self) -> float:
-        """Target duration of a pack, s: much longer than submitting it takes."""
+        """Target duration of a pack in s, much longer than its submission."""
 
     def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
         """Submit a pack."""
 
     def renew(self) -> None:
-        """Restart after a worker's death.
-
-        Raises
-        ------
-        BrokenExecutor
-            It cannot.
-        """
+        """Restart after a worker's death, or raise BrokenExecutor."""
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def check_on(on: On) -> On:
-    """Return where points run, if they can.
-
-    Raises
-    ------
-    ValueError
-        They cannot.
+    """Return where points run; ValueError if they cannot run there.
 
     Examples
     --------
@@ -92,14 +81,10 @@ scheduler such as 'tcp://host:8786', an executor of concurrent.futures
 
 @contextmanager
 def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
-    """Yield the backends on which the points of a job run, and end them afterwards.
+    """Yield the backends for a job, and close them afterwards.
 
-    Raises
-    ------
-    ImportError
-        Dask is asked for and not installed.
-    OSError
-        A scheduler cannot be reached.
+    Raises ImportError if the requested Dask is not installed, OSError if a scheduler cannot be
+    reached.
     """
     if on is None:
         yield from _in_process(job)
@@ -112,12 +97,12 @@ def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
 
 
 def is_death(error: BaseException) -> bool:
-    """Whether an error means that a worker died, so that its points may be run again."""
+    """Return whether an error means a worker's death, so that its points may be run again."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
 
 
 def _in_process(job: Job) -> Iterator[list[Backend]]:
-    # The kernel's clock is the machine's: two runs at a time would slow each other down.
+    # Testbed runs use the machine's real time: two at once would slow each other down.
     width = 1 if job.verb == "testbed" else cores()
     threads = _Threads(width)
     try:
@@ -156,18 +141,18 @@ def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
 
 
 def _while_connected(client: Any, job: Job, address: str) -> Iterator[list[Backend]]:
-    """Yield a cluster; errors after its scheduler is gone say so."""
+    """Yield a cluster; turn errors after the loss of its scheduler into one clear error."""
     try:
         yield [_Dask(client, job)]
     except Exception as error:
-        # Dask has an exception of its own for each call that finds no scheduler.
+        # Each Dask call raises its own exception if the scheduler is lost.
         if client.status != "running":
             raise RuntimeError(f"{address}: the Dask scheduler is gone") from error
         raise
 
 
 class _Threads(Executor):
-    """Daemon threads, which an interrupt need not wait for, unlike those of concurrent.futures."""
+    """Daemon threads: unlike with concurrent.futures, an interrupt need not wait for them."""
 
     def __init__(self, count: int) -> None:
         self._todo: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
@@ -195,7 +180,7 @@ class _Threads(Executor):
 
 
 class _Foreign:
-    """An executor of the caller's."""
+    """An executor supplied by the caller."""
 
     pack_s = PACK_S
 
@@ -212,7 +197,7 @@ class _Foreign:
 
 
 class _Process:
-    """A process of its own: when it dies, no other one's points are lost."""
+    """A process of one worker, so that its death affects no other points."""
 
     width = 1
     pack_s = PACK_S
@@ -225,7 +210,7 @@ class _Process:
         if self._pool is None:
             from multiprocessing import get_context
 
-            # A fork would have the locks that other threads hold just now.
+            # A fork would inherit locks held by other threads.
             self._pool = ProcessPoolExecutor(
                 1, mp_context=get_context("spawn"), initializer=_begin, initargs=(self._job,)
             )
@@ -244,7 +229,7 @@ class _Process:
 
 
 class _Dask:
-    """A Dask cluster, which itself reruns the tasks of dead workers."""
+    """A Dask cluster, which reruns the tasks of dead workers itself."""
 
     pack_s = PACK_OF_CLUSTER_S
 
@@ -256,7 +241,7 @@ class _Dask:
 
     @property
     def width(self) -> int:
-        """Number of packs at a time, by the present number of workers."""
+        """Number of packs at a time, from the present number of workers."""
         now = time.monotonic()
         if now - self._asked > ASK_S:
             self._width = max(AHEAD * sum(self._client.ncores().values()), 1)
@@ -268,17 +253,17 @@ class _Dask:
         return future
 
     def renew(self) -> None:
-        """Do nothing: Dask restarts workers by itself."""
+        """Do nothing: Dask restarts workers itself."""
 
 
-_threads: list[_Threads] = []  # the one that runs its points
-_jobs: list[Job] = []  # the one of this process, where it is a worker
+_threads: list[_Threads] = []  # executor of this process's points
+_jobs: list[Job] = []  # job of this process if it is a worker
 
 
 def _begin(job: Job) -> None:
-    """Initialise a process: it ignores interrupts, and ends with its parent."""
+    """Initialise a worker process: it ignores interrupts, and ends with its parent."""
     _jobs.append(job)
-    # A run that need not look for interrupts is made by the thread that asks for it.
+    # The requesting thread executes runs that need not check for interrupts.
     _threads.append(_Threads(1))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

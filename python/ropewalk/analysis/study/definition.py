@@ -1,4 +1,4 @@
-"""Definition of a study: a scenario, the keys varied, the verb, the number of runs."""
+"""Definition of a study: scenario, varied keys, verb and number of runs."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_
 VERBS = ("simulate", "predict", "compare", "testbed", "advise")
 KEYS = ("scenario", "verb", "runs", "seed", "vary", "zip", "until")
 UNTIL_KEYS = ("ci95", "at_most", "of")
-FIRST_RUNS = 5  # first runs of an adaptive study, by default
+FIRST_RUNS = 5  # default number of first runs with a stopping rule
 Vary: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Until:
-    """The stopping rule for the runs of a combination.
+    """Stopping rule for the runs of a combination.
 
     Attributes
     ----------
     ci95 : float
-        Half the width of the 95 % interval, over the mean, at the most.
+        Largest half-width of the 95 % interval, divided by the mean.
     at_most : int
-        How many runs at the most, whatever the interval.
+        Largest number of runs.
     of : str
-        Column whose mean is to be known.
+        Column of the mean.
     """
 
     ci95: float
@@ -49,24 +49,24 @@ class Until:
 
 @dataclass(frozen=True)
 class Definition:
-    """A study that was read and checked.
+    """A checked definition of a study.
 
     Attributes
     ----------
     scenario : Scenario
         The scenario whose keys are varied.
     axes : tuple of Axis
-        The keys that are varied, the last one fastest.
+        Varied keys, the last one fastest.
     zipped : tuple of tuple of str
         Keys that step together.
     verb : str
-        What is done with each combination.
+        Verb to run for each combination.
     runs : int
-        How many seeds of each combination; with `until`, at the least.
+        Seeds of each combination; with `until`, the smallest number.
     seed : int
         The first seed.
     until : Until or None
-        When there are enough runs.
+        Stopping rule.
     """
 
     scenario: Scenario
@@ -79,22 +79,22 @@ class Definition:
 
     @property
     def combinations(self) -> Iterator[Changes]:
-        """Each combination, the last key varying fastest."""
+        """All combinations, the last key varying fastest."""
         return combinations(self.axes, self.zipped)
 
     @property
     def count(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
         return count(self.axes, self.zipped)
 
     @property
     def keys(self) -> list[str]:
-        """The keys that are varied."""
+        """The varied keys."""
         return [each.key for each in self.axes]
 
     @property
     def columns(self) -> list[str]:
-        """The columns that stand first in the table of its runs."""
+        """Leading columns of the table of runs."""
         return [*self.keys, *(f"{key}_value" for key in self.keys), "seed", "status", "error"]
 
     def numbers(self, changes: Changes) -> dict[str, float | None]:
@@ -104,7 +104,7 @@ class Definition:
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, float | None]]:
-        """Numbers by value, of the keys that have any."""
+        """Numbers by value, for numeric keys."""
         return {
             each.key: dict(zip(each.values, each.numbers, strict=True))
             for each in self.axes
@@ -131,14 +131,10 @@ def define(
     seed: int = 1,
     until: Mapping[str, Any] | None = None,
 ) -> Definition:
-    """Return a study of these arguments, checked.
+    """Return a checked study.
 
-    Raises
-    ------
-    ScenarioError
-        A key that is varied is unknown or a value is wrong.
-    ValueError
-        Another argument is wrong; the message begins with its name.
+    Raises ScenarioError for an unknown varied key or an invalid value, ValueError for another
+    argument; the message begins with its name.
 
     Examples
     --------
@@ -183,23 +179,10 @@ def define(
 def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -> Definition:
     """Read a study file.
 
-    Parameters
-    ----------
-    path : Path
-        The file; the scenario that it names is looked for beside it, then among the ready ones.
-    overrides : sequence of (str, str)
-        Keys of the scenario set to other values.
-    **others
-        Arguments of `define` that take the place of the file's; None of those that do not.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario, or a value that a key is to take, is wrong.
-    ValueError
-        The study is wrong; the message names file, line, key, value and what is allowed.
-    OSError
-        A file cannot be read.
+    The scenario it names is searched next to the file, then among the ready ones. `overrides` set
+    keys of the scenario; `others` are arguments of `define` that replace the file's unless None.
+    Raises ScenarioError for the scenario or a varied value, ValueError for the study (with file,
+    line, key, value and allowed values), OSError for an unreadable file.
     """
     text = path.read_bytes()
     try:
@@ -244,9 +227,9 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
 
 
 def is_study(path: Path) -> bool:
-    """Whether a file is a study, and not a scenario: it names a scenario.
+    """Return whether a file is a study: it names a scenario.
 
-    Of what cannot be read, reading the scenario says more.
+    Unreadable files count as scenarios, whose reader has the better error.
     """
     try:
         known = tomllib.loads(path.read_bytes().decode())
@@ -256,7 +239,7 @@ def is_study(path: Path) -> bool:
 
 
 def share(value: object) -> float | None:
-    """Return a share of one, such as of ``"2 %"`` or ``0.02``; None if it is none above 0.
+    """Return a fraction from ``"2 %"`` or ``0.02``; None unless above 0.
 
     Examples
     --------
@@ -292,7 +275,7 @@ def _until(given: Mapping[str, Any]) -> Until:
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield keys with their values: ``link.dsl.delay`` is a table in a table in a table."""
+    """Yield keys with their values; ``link.dsl.delay`` is a table in a table in a table."""
     for key, value in table.items():
         if isinstance(value, Mapping) and not is_range(value):
             yield from _flat(value, f"{before}{key}.")
@@ -301,7 +284,7 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 def _groups(zipped: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return groups of keys that step together, checked."""
+    """Return the checked groups of keys that step together."""
     groups = several(zipped)
     keys = None if groups is None else [several(group) for group in groups]
     if keys is None or not all(
@@ -323,12 +306,12 @@ def _zipped_of_one_length(
 
 
 def _of_vary(error: ScenarioError) -> ScenarioError:
-    """Name the varied key in an error that the scenario reports as of ``with_``."""
+    """Name the varied key in an error that the scenario reports for ``with_``."""
     return ScenarioError(str(error).replace("with_: ", "vary: "))
 
 
 def _placed(message: str, path: Path, lines: str, others: Container[str]) -> str:
-    """Prefix an error with file and line, unless it is of one of the other arguments."""
+    """Prefix an error with file and line, unless it is about another argument."""
     match = re.match(r"vary: ([^\s:]+)(?: =|:)|(verb|runs|seed|until|zip)\b", message)
     if match is None:
         return message
@@ -340,7 +323,7 @@ def _placed(message: str, path: Path, lines: str, others: Container[str]) -> str
 
 
 def _line(lines: str, *parts: str) -> int:
-    """Return the line of a key, which may be spelled with dots, quoted, or below its table."""
+    """Return the line of a key, which may be dotted, quoted, or in a table."""
     last = parts[-1]
     spelled = (".".join(parts), last)
     for number, line in enumerate(lines.splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Run points on backends, in packs; the points of a dead worker are run again."""
+"""Scheduling of points on backends in packs, with reruns after a worker's death."""
 
 from __future__ import annotations
 
@@ -16,20 +16,15 @@ from .work import Point, Row, failed
 Pack: TypeAlias = tuple[Point, ...]
 
 MAX_IN_A_PACK = 256
-DEATHS = 3  # workers that a point may kill, running alone, before it counts as failed
-DEATHS_AT_FIRST = 10  # deaths of workers, before any has finished a point, that end the study
+DEATHS = 3  # worker deaths by a point running alone, after which it counts as failed
+DEATHS_AT_FIRST = 10  # worker deaths before the first finished point, after which the study ends
 WAIT_S = 1.0  # interval of checks for an interrupt
 
 
 class Driver:
-    """Runs points on backends, as many at a time as they take.
+    """Runs points on backends, as many at a time as they accept.
 
-    Parameters
-    ----------
-    backends : sequence of Backend
-        Backends to run on.
-    keep : callable
-        Is given points with their rows as they come, in no order.
+    `keep` is called with finished points and their rows, in any order.
     """
 
     def __init__(
@@ -43,16 +38,10 @@ class Driver:
         self._again: deque[Pack] = deque()
         self._deaths: dict[str, int] = {}
         self._dead = 0
-        self._point_s: float | None = None  # how long a point takes
+        self._point_s: float | None = None  # duration of a point
 
     def run(self, points: Iterable[Point]) -> None:
-        """Run points until all have a row.
-
-        Raises
-        ------
-        BrokenExecutor
-            A worker died of an executor that cannot be made anew.
-        """
+        """Run points until all have a row; BrokenExecutor if an executor cannot restart."""
         coming = iter(points)
         try:
             while self._fill(coming) or self._flying:
@@ -66,7 +55,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, coming: Iterator[Point]) -> bool:
-        """Submit packs to the backends; return whether there may be more."""
+        """Submit packs to the backends; return whether points may be left."""
         for backend in self._backends:
             while self._busy[id(backend)] < backend.width:
                 pack = self._again.popleft() if self._again else self._pack(coming, backend.pack_s)
@@ -84,7 +73,7 @@ class Driver:
         except Exception as error:
             if not is_death(error):
                 raise
-        # It died with nothing to do.
+        # It died while idle.
         backend.renew()
         return backend.submit(pack)
 
@@ -107,13 +96,13 @@ class Driver:
             self._bury(pack, error)
             return
         took = (time.monotonic() - began) / len(pack)
-        # The first pack of a process waits for it to start: what is shorter is believed at once.
+        # The first pack includes the process start, so accept a shorter time at once.
         before = took if self._point_s is None else self._point_s
         self._point_s = took if took < before else 0.7 * before + 0.3 * took
         self._keep(pack, rows)
 
     def _bury(self, pack: Pack, error: BaseException) -> None:
-        """Rerun the points of a dead worker one by one, to find the point that kills workers."""
+        """Rerun a dead worker's points one by one, to find the point that kills workers."""
         if len(pack) > 1:
             self._again.extend((point,) for point in pack)
             return

@@ -1,4 +1,4 @@
-"""The folder of a study: its definition, its rows as they are written, and its results."""
+"""Folder of a study: definition, rows of finished points, and results."""
 
 from __future__ import annotations
 
@@ -34,14 +34,7 @@ ASKED = ("verb", "runs", "seed", "until", "zip", "vary")
 class Opened:
     """A study's folder, locked for this process.
 
-    Parameters
-    ----------
-    folder : Path
-        Path of the folder.
-    study : Definition
-        The study.
-    began : Beginning
-        When this command began.
+    `began` is the start time of this command.
     """
 
     def __init__(self, folder: Path, study: Definition, began: Beginning) -> None:
@@ -62,10 +55,10 @@ class Opened:
         return pl.concat(found, how="diagonal_relaxed").unique(KEY, keep="last")
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Write rows, with the place of this command's origin among all of the folder."""
+        """Write rows, each with the index of this command's origin."""
         self._has_more = True
         if self._parts.add([{**row, ORIGIN: len(self._earlier)} for row in rows]):
-            # A command that is killed afterwards has left its origin, with the time up to here.
+            # If the command is killed later, its origin is in the folder, with the time so far.
             self._write_begun()
             self._parts.flush()
 
@@ -85,19 +78,19 @@ class Opened:
             folders.write_table(made.combinations, tables / f"{COMBINATIONS}.parquet")
         _write_result(self._folder, made.json())
         if self._has_more:
-            # A report of before tells of fewer runs.
+            # An earlier report covers fewer runs.
             (self._folder / folders.REPORT).unlink(missing_ok=True)
         return made
 
     @property
     def _origins(self) -> tuple[Origin, ...]:
-        """The origins of the folder's runs; a command that made none adds none."""
+        """Origins of the folder's runs; a command without runs adds none."""
         if self._earlier and not self._has_more:
             return self._earlier
         return (*self._earlier, origin_of(self._study, self._began))
 
     def _write_begun(self) -> None:
-        """Write the result of a study that has not ended."""
+        """Write the result of an unfinished study."""
         begun = {"engine": ENGINE, "scenario": self._study.scenario.title, **self._study.json()}
         origins = self._origins if self._has_more else self._earlier
         begun[ORIGINS] = [each.without_scenarios() for each in origins]
@@ -106,12 +99,9 @@ class Opened:
 
 @contextmanager
 def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened]:
-    """Open the folder of a study, new or existing, for the duration of a run.
+    """Open the new or existing folder of a study for the duration of a run.
 
-    Raises
-    ------
-    OSError
-        It holds something else, somebody else runs a study in it, or it cannot be written.
+    Raises OSError if it holds something else, is locked by another study, or is not writable.
     """
     check_folder(folder)
     try:
@@ -130,13 +120,7 @@ def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened
 
 
 def check_folder(folder: Path) -> None:
-    """Check that a folder is new, empty, or of a study.
-
-    Raises
-    ------
-    OSError
-        It is not.
-    """
+    """Raise OSError unless a folder is new, empty, or of a study."""
     if not folder.exists():
         return
     held = {entry.name for entry in folder.iterdir()}
@@ -150,7 +134,7 @@ def check_folder(folder: Path) -> None:
 
 
 def restore(kept: folders.Kept) -> StudyResults:
-    """Return the study that a folder holds, finished or not.
+    """Return the study in a folder, finished or not.
 
     Examples
     --------
@@ -166,7 +150,7 @@ def restore(kept: folders.Kept) -> StudyResults:
     points = read(kept.folder / POINTS)
     missing = kept.result.get("points", {}).get("missing")
     if missing is None:
-        # Nobody came to write it.
+        # The study was killed before it wrote the table.
         axes = [Axis(key, tuple(values), ()) for key, values in study["vary"].items()]
         missing = max(count(axes, study.get("zip", ())) * study["runs"] - points.height, 0)
     origins = _restored(kept.result, kept.scenario)
@@ -181,7 +165,7 @@ def origin_of(study: Definition, began: Beginning) -> Origin:
 
 
 def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
-    """Return the origins of the runs that a folder holds; of a new folder, none."""
+    """Return the origins of a folder's runs; none for a new folder."""
     try:
         result = json.loads((folder / folders.RESULT).read_text())
     except (FileNotFoundError, ValueError):
@@ -190,7 +174,7 @@ def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
 
 
 def _restored(result: Mapping[str, Any], scenario: Scenario) -> tuple[Origin, ...]:
-    # A folder from before each run kept its origin has one, that of its last command.
+    # Folders of older versions have one origin, that of the last command.
     kept = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
     return tuple(restored_one(each, {scenario.title: scenario}) for each in kept)
 

@@ -18,7 +18,7 @@ from .definition import Definition
 
 BYTES = 16  # length of a key
 PACKAGE = Path(_core.__file__).parent
-# What of the package decides the numbers of a verb, beside the compiled half of it.
+# Files of the package that determine a verb's numbers, apart from compiled code.
 SHARED = (
     "scenario/scenario.py",
     "results/results.py",
@@ -46,21 +46,15 @@ PARTS = {
         *FORMULAS,
     ),
 }
-ON_THE_KERNEL = ("testbed", "compare")  # verbs whose numbers the testbed's program decides, too
+ON_THE_KERNEL = ("testbed", "compare")  # verbs whose numbers also depend on the testbed's program
 
 
 class Keys:
-    """Makes the keys of a study's points.
+    """Computes the keys of a study's points.
 
-    A key is the hash of the verb, of the program (its version, its compiled half and the files of
-    the package that the verb uses), of the scenario as data with its changes, of the content of
-    each further file that it names, and of the seed. Values count by their meaning: ``10ms``, ``10
-    ms`` and ``0.01 s`` are the same.
-
-    Parameters
-    ----------
-    study : Definition
-        The study.
+    A key hashes the verb, the program (version, compiled code, and the package files of the verb),
+    the scenario data with its changes, the content of each named file, and the seed. Values are
+    compared by meaning: ``10ms``, ``10 ms`` and ``0.01 s`` are equal.
 
     Examples
     --------
@@ -75,7 +69,7 @@ class Keys:
 
     def __init__(self, study: Definition) -> None:
         scenario = study.scenario
-        # As data: comments, blanks and the order of keys decide nothing.
+        # Hash data, not text: comments, blanks and the order of keys do not matter.
         written = _plain("", tomllib.loads(scenario.effective()))
         shared = {
             "verb": study.verb,
@@ -102,7 +96,7 @@ class Keys:
 
 
 def _plain(path: str, written: object) -> object:
-    """Return what a file has, with each value as `meaning` returns it."""
+    """Return a file's data with each value replaced by its `meaning`."""
     if isinstance(written, str):
         return meaning(path, written)
     if isinstance(written, list):
@@ -129,7 +123,7 @@ def program(verb: str) -> str:
     made = blake2b(_core.__version__.encode(), digest_size=BYTES)
     made.update(Path(_core.__file__).read_bytes())
     if verb in ON_THE_KERNEL:
-        # Where there is none, `compare` does without.
+        # Without a testbed, `compare` runs the other ways.
         with suppress(UnavailableError):
             made.update(programs.find(programs.TESTBED).read_bytes())
     for part in (*SHARED, *PARTS[verb]):

@@ -1,4 +1,4 @@
-"""The rows of a study in its folder: written as points finish, read again, sorted at the end."""
+"""Storage of a study's rows: written as points finish, read again, sorted at the end."""
 
 from __future__ import annotations
 
@@ -18,19 +18,16 @@ if TYPE_CHECKING:
 POINTS = "points"
 EARLIER = "earlier"
 KEY = "point"
-FIRST_S = 2.0  # interval of writing parts at the beginning,
-LAST_S = 60.0  # and at most,
-SHARE = 0.01  # as a share of the elapsed time
+FIRST_S = 2.0  # first interval of writing parts,
+LAST_S = 60.0  # largest interval,
+SHARE = 0.01  # and interval as a share of the elapsed time
 MAX_ROWS = 20_000
 
 
 class Parts:
-    """Writes rows to a folder, several in each Parquet file, which is written atomically.
+    """Writer of rows to the ``points`` folder, several rows in each Parquet file.
 
-    Parameters
-    ----------
-    folder : Path
-        Which; ``points`` of the study's.
+    Each file is written atomically.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,17 +40,14 @@ class Parts:
         self._began = self._written = time.monotonic()
 
     def add(self, rows: Iterable[Row]) -> bool:
-        """Add rows, written with others at most a minute later; return whether they are now due.
-
-        `flush` writes them.
-        """
+        """Add rows; return whether a write is due, which `flush` does."""
         self._pending += rows
         now = time.monotonic()
         every = min(max(FIRST_S, SHARE * (now - self._began)), LAST_S)
         return now - self._written >= every or len(self._pending) >= MAX_ROWS
 
     def flush(self) -> None:
-        """Write the rows that have not been written."""
+        """Write all pending rows."""
         if self._pending:
             self.write(frame_of(self._pending))
             self._pending = []
@@ -78,9 +72,9 @@ def frame_of(rows: Sequence[Row]) -> pl.DataFrame:
 
 
 def read(folder: Path) -> pl.DataFrame:
-    """Return the rows of a folder, each point once: its latest success, else its latest row.
+    """Return a folder's rows, each point once: its latest success, else its latest row.
 
-    A part that is no Parquet, such as one that a full disk has cut, holds nothing.
+    Damaged parts, such as one truncated by a full disk, are skipped.
     """
     import polars as pl
 
@@ -104,9 +98,9 @@ def settle(
     first: Sequence[str],
     rows: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Write the points of a study sorted to one file, and move all others aside.
+    """Write the points of a study, sorted, to one file, and move all others aside.
 
-    The varied keys are spelled as in this study: earlier runs may have ``10ms`` for ``10 ms``.
+    Varied keys get this study's spelling: earlier runs may have ``10ms`` for ``10 ms``.
     """
     import polars as pl
 
@@ -125,7 +119,7 @@ def settle(
 
 
 def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
-    """Return rows with these columns first, the others by their names, and the key at the end."""
+    """Return rows with `first` first, then the other columns by name, and the key last."""
     known = _without_empty(frame)
     ours = [name for name in first if name in known.columns]
     others = sorted(set(known.columns) - {*ours, KEY})
@@ -133,7 +127,7 @@ def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
 
 
 def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
-    """Write one part and remove those before it; an interruption leaves duplicates."""
+    """Write one part and remove the earlier ones; an interruption leaves duplicates."""
     before = sorted(folder.glob("part-*.parquet"))
     if frame.is_empty() and not before:
         return
@@ -146,7 +140,7 @@ def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
 
 
 def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame without columns that are null in every row."""
+    """Drop the columns that are null in every row."""
     if frame.is_empty():
         return frame
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
@@ -159,7 +153,7 @@ def _number(file: Path) -> int:
 
 
 def known_of(rows: pl.DataFrame, of: str | None) -> dict[str, Any]:
-    """Return the keys of finished points, each with its value of a column."""
+    """Return the keys of finished points with their values of a column."""
     done = rows.filter(rows["status"] == DONE)
     if of is None or of not in done.columns:
         return dict.fromkeys(done[KEY])

@@ -1,4 +1,4 @@
-"""Which columns of a study are quantities to show, the most informative ones first."""
+"""Selection of a study's columns to show, the most informative first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-# The quantities that are shown first, in this order; others follow in that of their columns.
+# Leading quantities in this order; others follow in column order.
 FIRST = (
     "video_late_percent",
     "messages_late_percent",
@@ -22,20 +22,15 @@ FIRST = (
     "jain_index",
     "cost",
 )
-# Columns that are no results: bookkeeping of runs.
+# Bookkeeping columns, which are no results.
 ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
 HALF = "ci95_"  # prefix of the half-width of a confidence interval
 
 
 def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
-    """Return the columns that have numbers which are not all the same.
+    """Return the numeric columns of a study's combinations that are not constant.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        A row for each combination of a study.
-    keys : collection of str
-        The varied keys.
+    `keys` are the varied keys, which are left out.
 
     Examples
     --------
@@ -58,5 +53,5 @@ def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
 
 
 def lateness(names: Collection[str]) -> str | None:
-    """Return the first of some columns that measures lateness."""
+    """Return the first column that measures lateness."""
     return next((name for name in names if name.endswith("late_percent")), None)

@@ -1,4 +1,4 @@
-"""Results of a study: a row per run, and the means of each combination."""
+"""Result type of a study: a row per run, and means of each combination."""
 
 from __future__ import annotations
 
@@ -35,17 +35,16 @@ class StudyResults(Shown):
     scenario : Scenario
         The scenario whose keys were varied.
     study : mapping
-        What was asked: ``verb``, ``runs``, ``seed``, ``vary`` with the values by key, ``zip``,
+        Definition: ``verb``, ``runs``, ``seed``, ``vary`` with the values by key, ``zip``,
         ``until``.
     points : polars.DataFrame
-        A row a run: the varied keys as spelled, ``KEY_value`` of each in base units where it is a
-        number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
-        verb's summary, ``origin``, the place in `origins` of the command that made it, and
-        ``point``, by which the run is known again.
+        One row per run: the varied keys as spelled, ``KEY_value`` of each numeric one in base
+        units, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the verb's
+        summary, ``origin`` (index in `origins`), and ``point`` (identity of the run).
     missing : int
         Number of runs without a row.
     origins : tuple of Origin
-        Of each command that made runs: a study that was killed and resumed has two.
+        Origin of each command that made runs: a study killed and resumed has two.
 
     Examples
     --------
@@ -66,22 +65,22 @@ class StudyResults(Shown):
 
     @property
     def origin(self) -> Origin | None:
-        """Origin of the latest runs; that command makes all of them anew."""
+        """Origin of the latest runs; that command reproduces all runs."""
         return self.origins[-1] if self.origins else None
 
     @property
     def keys(self) -> list[str]:
-        """The keys that are varied."""
+        """The varied keys."""
         return list(self.study["vary"])
 
     @property
     def failed(self) -> pl.DataFrame:
-        """The runs that failed, with their ``error``."""
+        """The failed runs with their ``error``."""
         return self.points.filter(self.points["status"] == FAILED)
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of its runs, each once, with the number of runs that have it."""
+        """Warnings of the runs, each once, with the number of affected runs."""
         points = self.points
         if "warnings" not in points.columns:
             return []
@@ -94,12 +93,11 @@ class StudyResults(Shown):
 
     @cached_property
     def combinations(self) -> pl.DataFrame:
-        """A row for each combination, in the study's order.
+        """One row for each combination, in the study's order.
 
-        The varied keys and their ``_value``; how many ``runs`` are done and have ``failed``; of
-        each number the mean over the runs that have it, and ``ci95_`` before its name, half the
-        width of its 95 % interval by Student's t, null of one run. Words are there where all runs
-        have the same.
+        Columns: the varied keys and their ``_value``; the numbers of ``runs`` done and ``failed``;
+        for each number the mean over the runs that have it, and with prefix ``ci95_`` half its 95
+        % interval by Student's t, null for one run. Text columns have a value if all runs agree.
         """
         import polars as pl
 
@@ -154,7 +152,7 @@ class StudyResults(Shown):
         )
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints: each combination with the means of its numbers."""
+        """Return the JSON form: each combination with the means of its numbers."""
         done = int((self.points["status"] == DONE).sum()) if not self.points.is_empty() else 0
         known: dict[str, Any] = {
             "engine": ENGINE,
@@ -182,7 +180,7 @@ class StudyResults(Shown):
 
 
 def _quantiles(counts: Sequence[int]) -> dict[int, float]:
-    """Return Student's t for the 95 % interval of a mean of so many, for each of the counts."""
+    """Return Student's t for the 95 % interval of a mean, for each sample size."""
     from ...results.statistics import student_t
 
     return {count: student_t(count - 1) for count in counts if count > 1}

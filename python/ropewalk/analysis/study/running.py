@@ -1,4 +1,4 @@
-"""Run the missing points of a study until none is missing."""
+"""Execution of a study's missing points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .identity import Keys
 from .points import KEY
 from .work import DONE, Job, Point, Row
 
-GROWTH = 2  # largest factor by which the number of runs grows at once
+GROWTH = 2  # largest growth factor of the number of runs in one step
 
 
 class Runner:
@@ -26,12 +26,11 @@ class Runner:
     study : Definition
         The study to run.
     known : mapping of str to dict
-        Rows of points that are done, by their keys; of an adaptive study with the number that
-        decides whether there are enough runs.
+        Rows of finished points by key; with a stopping rule, with the number it tests.
     keep : callable
-        Is given new rows as they come.
+        Called with new rows.
     progress : callable, optional
-        Called with how many runs are finished of how many that were missing.
+        Called with the finished and the initially missing number of runs.
     """
 
     def __init__(
@@ -52,12 +51,12 @@ class Runner:
 
     @property
     def order(self) -> dict[str, int]:
-        """The keys of the study's points with their places; complete when all have run."""
+        """Ranks of the points by key; complete when all have run."""
         return {point.key: at for at, point in enumerate(self._points)}
 
     @property
     def spelled(self) -> dict[str, dict[str, str]]:
-        """The values of each varied key as this study spells them, by the keys of its points."""
+        """The varied keys as spelled in this study, by point key."""
         found: dict[str, dict[str, str]] = {}
         for point in self._points:
             for key, value in point.changes:
@@ -65,17 +64,14 @@ class Runner:
         return found
 
     def plan(self) -> int:
-        """Return how many runs that are certain to be made have no row yet."""
+        """Return the number of certain runs without a row."""
         counts = dict.fromkeys(self._study.combinations, self._study.runs)
         return len(self._todo(counts))
 
     def run(self, on: On) -> None:
         """Run the missing points on backends.
 
-        Raises
-        ------
-        ImportError, OSError, RuntimeError
-            There is nothing to run it on.
+        Raises ImportError, OSError or RuntimeError if there is no backend.
         """
         until = self._study.until
         counts = dict.fromkeys(self._study.combinations, self._study.runs)
@@ -84,7 +80,7 @@ class Runner:
             backends: list[Backend] = []
             while True:
                 if todo:
-                    # Where nothing is missing, no cluster need be there.
+                    # A complete study needs no cluster.
                     if not backends:
                         job = Job(self._study.scenario, self._study.verb)
                         backends = stack.enter_context(backends_on(on, job))
@@ -95,7 +91,7 @@ class Runner:
                 counts, todo = more, self._todo(more)
 
     def _todo(self, counts: dict[Changes, int]) -> list[Point]:
-        """Return the points without a row, of so many runs of each combination."""
+        """Return the points without a row, for the given number of runs of each combination."""
         self._points = [
             Point(changes, seed, self._keys.key(changes, seed))
             for changes, count in counts.items()
@@ -117,7 +113,7 @@ class Runner:
                 | {key: value for key, value in row.items() if key not in ("seed", *named)}
                 | {KEY: point.key}
             )
-            # One that failed is not run again now, and counts as no run.
+            # A failed run is not repeated now, and does not count as a run.
             done = row["status"] == DONE
             self._known[point.key] = row.get(of) if of is not None and done else None
         self._keep(whole)
@@ -140,8 +136,8 @@ class Runner:
 def wanted(values: Sequence[float | None], count: int, until: Until) -> int:
     """Return the wanted number of runs of a combination, from the results so far.
 
-    As many as the interval's width lets one expect, at most twice as many as there are, so that a
-    first guess that is wrong does little harm.
+    The number follows from the interval's width, at most twice the present number, which limits
+    the harm of a wrong first estimate.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs a point of a study, in whichever process."""
+"""Execution of points of a study in any process."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class Job:
-    """The parameters that all points of a study share.
+    """Parameters common to all points of a study.
 
     Attributes
     ----------
     scenario : Scenario
         The scenario whose keys are varied.
     verb : str
-        The verb that is run.
+        Verb to run.
     version : str
-        Version of Ropewalk, which workers must have, too.
+        Version of Ropewalk, which workers must match.
     """
 
     scenario: Scenario
@@ -42,11 +42,11 @@ class Point:
     Attributes
     ----------
     changes : tuple of (str, str)
-        Keys with the values that they have here.
+        Values of the varied keys.
     seed : int
         Seed of the run.
     key : str
-        By which it is known again: the hash of all that decides it.
+        Identity: hash of all that determines the result.
     """
 
     changes: tuple[tuple[str, str], ...]
@@ -55,25 +55,10 @@ class Point:
 
 
 def work(job: Job, points: Sequence[Point]) -> list[Row]:
-    """Run points one after the other; the row of one that fails has the error.
+    """Run points in sequence; return their rows.
 
-    Parameters
-    ----------
-    job : Job
-        The study's job.
-    points : sequence of Point
-        Points to run.
-
-    Returns
-    -------
-    list of dict
-        Of each point ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the keys
-        of the verb's summary.
-
-    Raises
-    ------
-    RuntimeError
-        This is another version of Ropewalk.
+    A row has ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the keys of the
+    verb's summary. Raises RuntimeError in another version of Ropewalk.
 
     Examples
     --------
@@ -88,7 +73,7 @@ def work(job: Job, points: Sequence[Point]) -> list[Row]:
 
 
 def failed(error: str) -> Row:
-    """Return the row of a point that failed."""
+    """Return the row of a failed point."""
     return {"status": FAILED, "error": error}
 
 
@@ -144,7 +129,7 @@ def _advise(scenario: Scenario, seed: int) -> Row:
 
     from ..advise import advise
 
-    # Points run side by side; candidates of one need not, too.
+    # Points run in parallel, so a point's candidates run in sequence.
     with ThreadPoolExecutor(1) as one:
         made = advise(scenario, seed=seed, executor=one)
     known: Row = {

@@ -1,12 +1,12 @@
 """Pictures of results: goodput, windows, delays, buffers, airtime, shares of links.
 
-Each function takes `Results` and returns a matplotlib figure of its own, which shows itself in a
-notebook; it works without a display and changes no global state. `save` writes a figure as PNG,
-SVG or PDF. All but `delays`, `shares` and `airtime` need a timeline: run with ``step``.
+Each function takes `Results` and returns a matplotlib figure, which notebooks display. It needs no
+display and changes no global state. `save` writes a figure as PNG, SVG or PDF. All but `delays`,
+`shares` and `airtime` need a timeline: run with ``step``.
 
-Of several runs a picture shows means, with bands: the 95 % interval of the mean by Student's t.
-``seed`` shows one of them. ``ax`` draws on axes of yours and returns them; ``width`` draws for a
-paper, ``"column"`` or ``"page"`` wide.
+For several runs a picture shows means with bands: the 95 % interval of the mean by Student's t.
+``seed`` selects one run. ``ax`` draws on your axes and returns them. ``width`` draws for a paper,
+``"column"`` or ``"page"`` wide.
 """
 
 from .of_runs import airtime, delays, shares

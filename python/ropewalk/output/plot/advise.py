@@ -20,7 +20,7 @@ SPREAD = 0.34  # horizontal spread of dots with one number of links
 
 
 def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
-    """Draw every subset: faint as predicted, marked where it was simulated.
+    """Draw every subset, faint if only predicted, marked if simulated.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
 
 
 def _scatter(axes: Axes, dots: Sequence[tuple[float, float | None]], **style: Any) -> None:
-    """Draw the dots that have a height; nothing if none has."""
+    """Draw the dots with a known height."""
     known = [(x, y) for x, y in dots if y is not None]
     if known:
         axes.scatter([x for x, _ in known], [y for _, y in known], **style)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 BACKLOG = "with what had waited behind a gap since the warm-up"
 OWN = ": thick lines, the testbed without what the machine added"
-APART = 0.06  # of the interval of the testbed from the middle of the bar
+APART = 0.06  # offset of the testbed's interval from the middle of the bar
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
 
 def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
-    """Draw goodput and delay of each way as bars, and goodput over time if there was a step.
+    """Draw bars of goodput and delay for each way, and goodput over time if recorded.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
             _undisturbed(axes, comparison, way, at, f"delay_ms.{name}")
     axes.set_xticks(range(len(QUANTILES)), list(QUANTILES.values()))
     axes.set_ylabel("delay (ms)")
-    # No delay is negative, though an interval of few runs may reach there.
+    # No delay is negative, although an interval of few runs may extend below 0.
     axes.set_ylim(bottom=0)
     axes.grid(visible=False, axis="x")
     axes.set_title("from write to delivery in order", fontsize="small")
@@ -126,7 +126,7 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
 
 
 def _dots(axes: Axes, comparison: Comparison, way: str, place: float, key: str) -> None:
-    """Draw each run of a way as a dot on its bar, where there are several."""
+    """Draw a dot on the bar for each of a way's runs."""
     results = comparison.ran.get(way)
     if results is None or len(results.runs) < 2:
         return
@@ -135,7 +135,7 @@ def _dots(axes: Axes, comparison: Comparison, way: str, place: float, key: str) 
 
 
 def _undisturbed(axes: Axes, comparison: Comparison, way: str, place: float, key: str) -> None:
-    """Draw from where to where the testbed's mean would be without what the machine added."""
+    """Draw the range of the testbed's mean without the machine's disturbance."""
     ends = comparison.undisturbed.get(key) if way == "testbed" else None
     if ends is None:
         return
@@ -153,7 +153,7 @@ def _undisturbed(axes: Axes, comparison: Comparison, way: str, place: float, key
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
-    """What the application gets of each way, over time."""
+    """Draw each way's goodput at the application over time."""
     import numpy as np
 
     from .described import ABOVE, CAPACITY, delivered, means_told

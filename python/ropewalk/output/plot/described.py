@@ -1,7 +1,7 @@
-"""Descriptions of the pictures of runs: names, labels and data, for any renderer.
+"""Descriptions of pictures of runs: names, labels and data, for any renderer.
 
-`panels` and `whole_runs` draw them with matplotlib, `ropewalk.output.report.over_time` as
-interactive charts.
+Used by `panels` and `whole_runs` (matplotlib) and by `ropewalk.output.report.over_time`
+(interactive charts).
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ DELAY = "delay from write to delivery in order (ms)"
 DELIVERED = "delivered in order"
 CAPACITY = "sum of link rates"
 INTERVAL = "95 % interval"
-# Why the application gets more, for a while, than links bring.
+# Why the goodput can exceed the capacity for a while.
 ABOVE = "what had waited behind a gap is delivered at a stroke when the gap closes"
-MAX_STEPS = (
-    150  # finer than a picture's dots shows nothing but the bursts in which losses are repaired
-)
+MAX_STEPS = 150  # finer steps show only the bursts after repaired losses
 MAX_DELIVERED = 60
-MAX_AVERAGED = 30  # most steps of means over runs, whose gaps close at different times
+MAX_AVERAGED = 30  # the same for means over runs, whose gaps close at different times
 ROOM = 1.3  # height of the axis over the capacity of links
-USED = 0.1  # share of the capacity from which on the axis shows it
+USED = 0.1  # share of the capacity from which the axis includes it
 PIECES = {"bulk": "packets", "video": "frames"}  # units of delays; otherwise messages
-# Columns of timelines: the label of each, and the factor from the column's unit.
+# Columns of timelines: label, and factor from the column's unit.
 STATE = {
     "cwnd_bytes": ("congestion window (kB)", 1e-3),
     "in_flight_bytes": ("in flight (kB)", 1e-3),
@@ -51,7 +49,7 @@ BUFFERS = {
     "reorder_buffer_bytes": ("reorder buffer (kB)", 1e-3),
     "player_buffer_s": ("player's buffer (s)", 1.0),
 }
-# Uses of a radio's time, by the key of results: name and colour.
+# Uses of a radio's time by key: name and colour.
 AIRTIME = {
     "data": ("data", COLOURS[0]),
     "retries": ("data again", COLOURS[4]),
@@ -69,11 +67,11 @@ class Goodput:
     Attributes
     ----------
     arrived : tuple of (int, str, Curve)
-        Number, name and goodput of each subflow, to be stacked.
+        Number, name and goodput of each subflow, in stacking order.
     total : Curve
         Goodput in order at the application.
     capacity : Curve
-        Sum of the rates of the links; NaN where it is unknown.
+        Sum of the links' rates; NaN if unknown.
     """
 
     arrived: tuple[tuple[int, str, Curve], ...]
@@ -92,13 +90,13 @@ class Goodput:
 
     @property
     def is_small(self) -> bool:
-        """Whether the capacity would leave the goodput at the foot of an empty picture."""
+        """Whether the goodput would be hard to see below the capacity."""
         used = max(self._stacked, self.highest)
         return self.has_capacity and used < USED * float(np.nanmin(self.capacity.mean))
 
     @property
     def top(self) -> float:
-        """The end of the axis: above the stack and the capacity, not above each delivery."""
+        """End of the axis: above the stack and the capacity, but not above each burst."""
         most = self._stacked
         if self.is_small:
             most = max(most, self.highest)
@@ -113,7 +111,7 @@ class Goodput:
 
 
 def goodput(results: Results, seeds: Sequence[int]) -> Goodput:
-    """Describe goodput over time: of each subflow, in order, and the links' capacity."""
+    """Describe goodput over time: by subflow, in order, and the capacity."""
     steps = steps_of(results, seeds)
     arrived = [
         (index, name, steps.curve(steps.there(steps.values("goodput_mbps", rows)), MAX_STEPS))
@@ -130,9 +128,9 @@ def delivered(results: Results, seeds: Sequence[int]) -> Curve:
 
 
 def flows(results: Results, seeds: Sequence[int]) -> dict[str, Curve]:
-    """Goodput of each flow, 10^6 bit/s; flows of a competitor are summed.
+    """Goodput of each flow, 10^6 bit/s; the flows of a competitor are summed.
 
-    Of many, all but the largest are one.
+    If there are many, all but the largest are merged.
     """
     of_flows = flows_of(results, seeds)
     steps = Steps(max((rows for _, _, rows in of_flows), key=len), seeds)
@@ -152,7 +150,7 @@ def flows(results: Results, seeds: Sequence[int]) -> dict[str, Curve]:
 def buffer(
     results: Results, seeds: Sequence[int], column: str, most: int | None = None
 ) -> tuple[str, Curve] | None:
-    """Label of a buffer of `BUFFERS`, and its content over time; None where it is unknown."""
+    """Label and content over time of a buffer of `BUFFERS`; None if unknown."""
     steps = steps_of(results, seeds)
     label, scale = BUFFERS[column]
     if column not in steps.connection.columns:
@@ -162,7 +160,7 @@ def buffer(
 
 
 def delays(bins: pl.DataFrame, seeds: Sequence[int]) -> tuple[Array, Array, Array | None]:
-    """Upper edges of delays' bins in ms, the mean share within each, and half its interval."""
+    """Upper edges of delay bins in ms, mean share within each, and half its interval."""
     edges = np.unique(bins.filter(bins["seed"].is_in(list(seeds)))["up_to_ms"].to_numpy())
     found = []
     for seed in seeds:
@@ -181,7 +179,7 @@ def delays(bins: pl.DataFrame, seeds: Sequence[int]) -> tuple[Array, Array, Arra
 
 
 def airtime(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], dict[str, Array]]:
-    """Names of the radios, and by the key of `AIRTIME` each one's share of time in per cent."""
+    """Names of the radios, and their percentages of time by key of `AIRTIME`."""
     names = [f"{radio['node']} on {radio['channel']}" for radio in runs[0]["radios"]]
     shares = {
         part: np.mean(
@@ -193,12 +191,12 @@ def airtime(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], dict[str, Arr
 
 
 def pieces(results: Results) -> str:
-    """Return the unit that delays are measured for, such as packets or frames."""
+    """Return the unit of delay measurements, such as packets or frames."""
     return PIECES.get(results.scenario.setup.first.traffic.kind, "messages")
 
 
 def means_told(results: Results, seeds: Sequence[int]) -> str | None:
-    """Say of how many runs means are; None for one run.
+    """Describe means by their number of runs; None for one run.
 
     Examples
     --------
@@ -221,12 +219,12 @@ def steps_of(results: Results, seeds: Sequence[int]) -> Steps:
 
 
 def most_delivered(seeds: Sequence[int]) -> int:
-    """Return the most steps of goodput in order that a picture shows."""
+    """Return the largest number of goodput steps in a picture."""
     return MAX_DELIVERED if len(seeds) == 1 else MAX_AVERAGED
 
 
 def _capacity(results: Results, steps: Steps) -> Array:
-    """Capacity of the links by run and step, 10^6 bit/s; NaN where that is not known."""
+    """Capacity of the links by run and step, 10^6 bit/s; NaN if unknown."""
     if "capacity_mbps" in steps.connection.columns:
         return steps.values("capacity_mbps")
     steady = not any(link.forward.trace for link in results.scenario.setup.links)

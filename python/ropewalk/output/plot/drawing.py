@@ -1,4 +1,4 @@
-"""Common parts of the functions that draw runs: the axes, and the runs shown."""
+"""Helpers of the drawing functions: axes and selected runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...results import Results
     from ...results.shown import Width
 
-    # What is drawn on is what is returned: a new figure, or the axes that were given.
+    # The functions return a new figure, or the axes given to them.
     On = TypeVar("On", Figure, Axes, default=Figure)
 
 
@@ -27,7 +27,7 @@ def alone(
     size: tuple[float, float],
     draw: Callable[[Axes], None],
 ) -> On:
-    """Draw on the axes that are given, or on a figure of its own."""
+    """Draw on the given axes, or on a new figure."""
     if ax is not None:
         if width is not None:
             raise ValueError("width is of a figure: ax has its own")
@@ -41,12 +41,12 @@ def alone(
 
 
 def told(results: Results) -> tuple[str, str]:
-    """Return the title, and a text with all letters that may be written."""
+    """Return the title, and a text with all letters that may be needed."""
     return results.scenario.title, results.scenario.effective()
 
 
 def seeds_of(results: Results, seed: int | None) -> Sequence[int]:
-    """Return the runs that are shown."""
+    """Return the selected runs."""
     if not hasattr(results, "seeds"):
         raise refused("results", results, "Results, as simulate and testbed return them")
     if seed is None:
@@ -57,7 +57,7 @@ def seeds_of(results: Results, seed: int | None) -> Sequence[int]:
 
 
 def timed(results: Results, seed: int | None) -> Sequence[int]:
-    """Return the runs that are shown over time."""
+    """Return the selected runs; ValueError without a timeline."""
     seeds = seeds_of(results, seed)
     if results.connection.is_empty():
         raise ValueError("there is no timeline: run with a step, such as step='100 ms'")

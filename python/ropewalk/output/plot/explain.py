@@ -1,4 +1,4 @@
-"""The picture of an explained scenario: where its radios stand, or its routes."""
+"""Picture of an explained scenario: positions of radios, or routes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
-    """Draw the place of a scenario with radios.
-
-    It is a `ValueError` where all links are wired.
+    """Draw the layout of a scenario with radios; ValueError if all links are wired.
 
     Examples
     --------

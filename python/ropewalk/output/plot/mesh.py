@@ -1,4 +1,4 @@
-"""Pictures of a census: feasibility of two routes, number of routes, and their hops."""
+"""Pictures of route statistics: feasibility, number of routes, and hops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_ROUTING = dict(zip(ROUTINGS, COLOURS, strict=False))
 
 
 def draw(census: Census, *, width: Width | None = None) -> Figure:
-    """Draw feasibility over the number of nodes, and distributions for the last of them.
+    """Draw feasibility over the number of nodes, and distributions for the largest number.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def feasible(axes: Axes, census: Census) -> None:
             )
     axes.set(xlabel="nodes", ylabel="two routes or more (% of deployments)")
     axes.set_ylim(0, 100)
-    # Long enough for a dashed line to be told from another.
+    # Long enough to distinguish dashes.
     axes.legend(fontsize="small", handlelength=4)
 
 
 def routes(axes: Axes, counted: Counted) -> None:
-    """Draw how many routes there are, as distribution functions (figure 8)."""
+    """Draw distributions of the number of routes (figure 8)."""
     _steps(axes, counted, "", "-")
     axes.set(xlabel="routes", ylabel="share of deployments with at most so many")
     axes.set_title(f"{counted.nodes} nodes, two routes of each kind", fontsize="small")
@@ -73,7 +73,7 @@ def routes(axes: Axes, counted: Counted) -> None:
 
 
 def hops(axes: Axes, counted: Counted) -> None:
-    """Draw the hops of the first and the second route, as distribution functions (figure 9)."""
+    """Draw distributions of the hops of the first and the second route (figure 9)."""
     _steps(axes, counted, "_first", ":", ("link",), "route 1")
     _steps(axes, counted, "_second", "-")
     axes.set(xlabel="hops", ylabel="share of deployments with at most so many")

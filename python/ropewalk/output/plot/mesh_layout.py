@@ -1,4 +1,4 @@
-"""Picture of a mesh: its nodes, its routes in colour, and where routes interfere."""
+"""Picture of a mesh: nodes, coloured routes, and their interference."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ PACKET_BYTES = 1500
 def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
     """Draw the mesh of a scenario.
 
-    Around each inner node of a route is the range of its links: another route's inner nodes in
-    there share its zone, and a line marks each such pair. The legend has the air that a full
-    packet takes on its way over each route, acknowledged, in an idle channel.
+    A disc around each inner node of a route shows its range. Inner nodes of another route in the
+    disc share its zone; a line marks each such pair. The legend has the airtime of a full packet
+    over each route, with acknowledgements, in an idle channel.
 
     Parameters
     ----------
     scenario : Scenario
-        One with ``[mesh]``.
+        Scenario with ``[mesh]``.
 
     Raises
     ------
-    ValueError
+    The scenario has no mesh.
         It has none.
 
     Examples
@@ -61,7 +61,7 @@ def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
 
 
 def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
-    """Return the pairs of inner nodes of two routes that a link joins, or that are the same.
+    """Return pairs of inner nodes of two routes that are equal or joined by a link.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
 
 
 def _airtimes_ms(scenario: Scenario, mesh: Mesh) -> list[tuple[str, float]]:
-    """Return the channel of each route, and the air that a packet takes on its way."""
+    """Return each route's channel, and a packet's airtime over it."""
     radios = place_of(scenario.setup).stations
     found = []
     for number, route in enumerate(mesh.paths):

@@ -1,4 +1,4 @@
-"""Pictures of whole runs."""
+"""Pictures of distributions and totals of runs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ def delays(
     results : Results
         Runs.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     label : str, optional
-        Name of the curve, one of several on the same `ax`; on axes of yours, the key changed last
-        if not given.
+        Name of the curve if several share `ax`. Default on given axes: the last changed key.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -44,7 +43,7 @@ def delays(
     Raises
     ------
     ValueError
-        There is no such run.
+        There is no run with this seed.
 
     Examples
     --------
@@ -71,16 +70,16 @@ def shares(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Each flow's share of each link, competitors included, and the unused rest.
+    """Draw each flow's share of each link, competitors included, and the unused rest.
 
     Parameters
     ----------
     results : Results
         Runs.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -92,7 +91,7 @@ def shares(
     Raises
     ------
     ValueError
-        There is no such run, or one flow alone.
+        There is no run with this seed, or only one flow.
 
     Examples
     --------
@@ -119,16 +118,16 @@ def airtime(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Use of time by each 802.11 radio, as stacked shares.
+    """Draw each 802.11 radio's use of time, as stacked shares.
 
     Parameters
     ----------
     results : Results
         Runs.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -140,7 +139,7 @@ def airtime(
     Raises
     ------
     ValueError
-        There is no such run, or it has no radios.
+        There is no run with this seed, or there are no radios.
 
     Examples
     --------

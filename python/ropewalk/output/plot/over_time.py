@@ -25,16 +25,16 @@ def goodput(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Goodput over time, per subflow and stacked, with the total and the links' capacity.
+    """Draw stacked subflow goodput over time, with the total and the capacity.
 
     Parameters
     ----------
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -46,7 +46,7 @@ def goodput(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline.
+        There is no run with this seed, or no timeline.
 
     Examples
     --------
@@ -77,11 +77,11 @@ def windows(
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     subflow : str, optional
-        Show this one alone; named as its panel is.
+        Name of the only subflow to show, as in its panel's title.
     ax : matplotlib.axes.Axes, optional
-        Draw on these, with `subflow`; they keep their settings.
+        Axes to draw on, with `subflow`; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -93,7 +93,8 @@ def windows(
     Raises
     ------
     ValueError
-        There is no such run or subflow, or no timeline, or several subflows are to go on one `ax`.
+        There is no run with this seed, no such subflow, or no timeline; or `ax` is given for
+        several subflows.
 
     Examples
     --------
@@ -147,9 +148,9 @@ def reorder_buffer(
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -161,7 +162,7 @@ def reorder_buffer(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline, or one without this: the kernel does not tell.
+        There is no run with this seed, or no timeline of this buffer, as on the testbed.
 
     Examples
     --------
@@ -194,9 +195,9 @@ def player_buffer(
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -208,8 +209,8 @@ def player_buffer(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline, or the first flow has no player: video with a
-        ``buffer``, or ``chunks``, simulated.
+        There is no run with this seed, or no timeline, or the first flow has no player: simulated
+        video with a ``buffer``, or ``chunks``.
 
     Examples
     --------
@@ -235,18 +236,18 @@ def flows(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Goodput of each flow over time, stacked: competitors, of one entry together, lie on top.
+    """Draw each flow's goodput over time, stacked, with competitors on top.
 
-    The testbed does not know what competitors get over time.
+    The flows of an entry are summed. The testbed has no timelines of competitors.
 
     Parameters
     ----------
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -258,7 +259,7 @@ def flows(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline, or one of one flow.
+        There is no run with this seed, no timeline, or only one flow.
 
     Examples
     --------
@@ -277,14 +278,14 @@ def flows(
 
 
 def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
-    """All pictures of the results on one page.
+    """Draw all pictures of the results on one page.
 
     Parameters
     ----------
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; means of all if not given.
+        Run to show. Default: means of all runs.
     width : {"column", "page"}, optional
         Draw it for a paper.
 
@@ -296,7 +297,7 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline.
+        There is no run with this seed, or no timeline.
 
     Examples
     --------
@@ -321,7 +322,7 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
 
 
 def _columns(count: int, width: Width | None) -> int:
-    """Return the number of columns for so many panels."""
+    """Return the number of columns for a number of panels."""
     if width == "column":
         return 1 + (count > 4)
     return min(max(count, 1), 4 if count > 6 else 3)

@@ -1,4 +1,4 @@
-"""All panels of some runs, one below the other."""
+"""Page of all panels of some runs, in a column."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 class Part:
     """A part of the page.
 
-    Attributes
-    ----------
-    height : float
-        In inches, on a screen.
-    draw : callable
-        Takes a subfigure.
+    `height` is in inches on a screen; `draw` takes a subfigure.
     """
 
     height: float
@@ -31,16 +26,9 @@ class Part:
 
 
 def parts(results: Results, seeds: Sequence[int], columns: int) -> list[Part]:
-    """Return the parts of the page that apply to runs with a timeline.
+    """Return the applicable parts of the page for runs with a timeline.
 
-    Parameters
-    ----------
-    results : Results
-        The runs.
-    seeds : sequence of int
-        Seeds of the runs shown.
-    columns : int
-        How many panels of windows stand beside each other.
+    `columns` is the number of adjacent panels of windows.
     """
     runs = [run for run in results.runs if run["seed"] in seeds]
     subflows = len(subflows_of(results, seeds))

@@ -1,4 +1,4 @@
-"""The picture that represents runs: all panels, or the delays of runs without a timeline."""
+"""Main picture of runs: all panels, or the delays of runs without a timeline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw(results: Results, *, width: Width | None = None) -> Figure:
-    """Draw all panels that apply to runs.
+    """Draw all applicable panels of runs.
 
     Examples
     --------

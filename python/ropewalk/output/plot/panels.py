@@ -1,6 +1,6 @@
-"""Panels of pictures over time: each draws one thing on axes that it is given.
+"""Panels of pictures over time: one quantity on given axes.
 
-Of several runs they draw the mean, and a band: its 95 % interval by Student's t.
+For several runs they draw the mean, with a band for its 95 % interval by Student's t.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         base = _stacked(axes, index, name, curve, base, first=not number)
     capacity, highest, top = told.capacity, told.highest, told.top
     if told.is_small:
-        # The line would leave the goodput at the foot of an empty panel.
+        # The line would squeeze the goodput to the bottom of the panel.
         axes.plot([], [], " ", label=f"{CAPACITY}: {np.nanmean(capacity.mean):,.4g}")
     elif told.has_capacity:
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
@@ -60,8 +60,8 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             label=CAPACITY,
             zorder=3,
         )
-    # Far above what the links carry goes a line that is delivered at a stroke; means over some
-    # steps keep it readable, and the frame at the links' height.
+    # Bursts far above the capacity are averaged over a few steps, to stay readable and in the
+    # frame.
     together = steps.together(most_delivered(seeds))
     span = together * (steps.edges[1] - steps.edges[0])
     notes = [f"mean over {span:.3g} s"] if together > 1 else []
@@ -72,13 +72,13 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     _over_time(axes, steps, GOODPUT)
     if told.has_capacity and highest > np.nanmax(capacity.mean):
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
-    # The legend stands in the order of the stack, what lies over it first.
+    # The legend has the order of the stack, after the lines on top of it.
     handles, labels = axes.get_legend_handles_labels()
     legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
 
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Goodput of each flow over time, stacked; competitors lie on top."""
+    """Draw each flow's goodput over time, stacked, with competitors on top."""
     curves = described.flows(results, seeds)
     edges = next(iter(curves.values())).edges
     base = Curve(edges, np.zeros(len(edges) - 1))
@@ -106,18 +106,18 @@ def windows(
         axes.set(xlabel="", ylabel="")
     for axes in panels[:, 0]:
         axes.set_ylabel("kB")
-    # Below each column's last panel, which need not stand in the last row.
+    # Below each column's last panel, which may be in an earlier row.
     for column in range(min(columns, len(subflows))):
         last = max(i for i in range(len(subflows)) if i % columns == column)
         axes = panels.flat[last]
         axes.set_xlabel(TIME)
         axes.tick_params(labelbottom=True)
-    # One of the panels may have a mark that the others lack.
+    # Some marks occur in one panel only.
     known: dict[str, Any] = {}
     for axes in panels.flat[: len(subflows)]:
         handles, labels = axes.get_legend_handles_labels()
         known = dict(zip(labels, handles, strict=True)) | known
-    # Beside a title, or above the panels where there is none.
+    # Next to a title, or above the panels without one.
     place: Any = "upper right" if figure.get_suptitle() else "outside upper right"
     if columns == 1:
         place = "outside lower center"
@@ -141,7 +141,7 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
         linewidth=0,
         label="in flight",
     )
-    # As a window is at the end of each step.
+    # Windows at the end of each step.
     ends = steps.edges[1:]
     axes.plot(ends, cwnd.mean, color=of, linewidth=1.2, linestyle=line(subflow), label="cwnd")
     if cwnd.half is not None and cwnd.differs:
@@ -163,7 +163,7 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
         label="ssthresh",
     )
     if len(steps.seeds) == 1 and "undone" in rows.columns and rows["undone"].sum():
-        # Where what was taken for lost was found to have been late: cwnd stands there again.
+        # Spurious loss detections, after which cwnd is restored.
         at = np.nan_to_num(steps.values("undone", rows)[0]) > 0
         axes.plot(
             ends[at],
@@ -200,7 +200,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Playout buffer of a player in seconds; it stalls where that is empty."""
+    """Draw a player's playout buffer in seconds; the player stalls if it is empty."""
     steps = steps_of(results, seeds)
     held = steps.values("player_buffer_s")
     label, curve = BUFFERS["player_buffer_s"][0], steps.curve(held)
@@ -216,7 +216,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         axes.axhline(
             traffic.buffer_max, color=FAINT, linewidth=0.9, linestyle="--", label="at most"
         )
-    # It shows nothing where it holds nothing, and until it has enough to begin again.
+    # Stalled from an empty buffer until playback resumes.
     empty = (held <= 0).any(axis=0)
     if empty.any():
         axes.fill_between(
@@ -237,7 +237,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def has_player_buffer(results: Results) -> bool:
-    """Whether the timeline has the playout buffer of the first flow."""
+    """Return whether the timeline has the first flow's playout buffer."""
     connection = results.connection
     if "player_buffer_s" not in connection.columns:
         return False
@@ -245,26 +245,26 @@ def has_player_buffer(results: Results) -> bool:
 
 
 def has_reorder_buffer(results: Results) -> bool:
-    """Whether the timeline has the reorder buffer, and anything waited in it."""
+    """Return whether the timeline has a reorder buffer that was in use."""
     if "reorder_buffer_bytes" not in results.connection.columns:
         return False
     return any(run["reordering"]["buffer_max_bytes"] > 0 for run in results.runs)
 
 
 def has_windows(results: Results) -> bool:
-    """Whether the first flow has subflows with windows, and is not of datagrams."""
+    """Return whether the first flow has subflows with windows (no datagrams)."""
     return bool(subflows_of(results, results.seeds[:1]))
 
 
 def has_flows(results: Results) -> bool:
-    """Whether the timeline is of several flows, competitors included."""
+    """Return whether the timeline has several flows, competitors included."""
     return "flow" in results.connection.columns or not results.competitor_timeline.is_empty()
 
 
 def stepped(
     axes: Axes, curve: Curve, ink: str, label: str, *, over: bool = False, **more: Any
 ) -> None:
-    """Draw a line in steps, and its band."""
+    """Draw a stepped line with its band."""
     _band(axes, curve, ink, over=over)
     axes.stairs(
         curve.mean,
@@ -279,7 +279,7 @@ def stepped(
 def _stacked(
     axes: Axes, index: int, name: str, curve: Curve, below: Curve, *, first: bool
 ) -> Curve:
-    """Draw one area on top of those before, and return its upper edge."""
+    """Draw an area on top of the previous ones, and return its upper edge."""
     bottom = np.zeros(len(curve.mean)) if first else below.mean
     top = bottom + np.nan_to_num(curve.mean)
     axes.stairs(top, curve.edges, baseline=bottom, fill=True, label=name, **filled(index))
@@ -289,11 +289,11 @@ def _stacked(
 def _band(
     axes: Axes, curve: Curve, ink: str, label: str = INTERVAL, *, over: bool = False
 ) -> None:
-    """Draw the interval around a mean, where runs differ."""
+    """Draw the interval around a mean if runs differ."""
     if curve.half is None or not curve.differs:
         return
     low, high = np.maximum(curve.mean - curve.half, 0), curve.mean + curve.half
-    # Over coloured areas: what is below stays to be seen.
+    # Hatched over coloured areas, to keep them visible.
     axes.fill_between(
         curve.edges,
         np.append(low, low[-1]),

@@ -1,4 +1,4 @@
-"""Picture of predictions: goodput and delay by each model, also of each link."""
+"""Picture of predictions: goodput and delay by model, in total and for each link."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 
     from ...engines.predict.result import Prediction, Predictions
 
-PER_PATH = ("subflows", "paths")  # quantities with an entry for each path
+PER_PATH = ("subflows", "paths")  # quantities by path
 PLAIN = "goodput_mbps"
-LIGHT = 0.45  # opacity of models other than the one to believe
+LIGHT = 0.45  # opacity of other than the preferred model
 OUTSIDE = "////"
 
 
 def draw(predictions: Predictions, *, width: Width | None = None) -> Figure:
-    """Draw the goodput and the delay by each model, and the goodput of each link.
+    """Draw each model's goodput and delay, and the goodput of each link.
 
-    It is a `ValueError` where no model gives a number that can be drawn.
-
-    The model to believe is the darkest; what lies outside of its bounds is hatched.
+    The preferred model is the darkest. Predictions outside a model's range of validity are
+    hatched. Raises ValueError if no model has a number to draw.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def draw(predictions: Predictions, *, width: Width | None = None) -> Figure:
 
 
 def drawable(predictions: Predictions) -> bool:
-    """Whether any model gives a number that can be drawn."""
+    """Return whether a model has a number to draw."""
     numbers = any(model.goodput_mbps is not None or model.delay_ms for model in predictions.models)
     return numbers or any(True for _ in _of_paths(predictions))
 
@@ -99,7 +98,7 @@ def _delays(axes: Axes, predictions: Predictions, models: list[Prediction]) -> N
 
 
 def _mark(bars: Any, predictions: Predictions, models: list[Prediction]) -> None:
-    """Emphasise the model to believe, and hatch those outside their range of validity."""
+    """Emphasise the preferred model, and hatch models outside their range of validity."""
     for bar, model in zip(bars, models, strict=True):
         bar.set_alpha(1.0 if model.name == predictions.believed else LIGHT)
         if model.warnings:
@@ -107,7 +106,7 @@ def _mark(bars: Any, predictions: Predictions, models: list[Prediction]) -> None
 
 
 def _paths(axes: Axes, series: list[tuple[str, dict[str, float]]], paths: list[str]) -> None:
-    """Draw each model's goodput of each link, side by side."""
+    """Draw each model's goodput of each link, in groups of bars."""
     high = 0.8 / len(series)
     for number, (name, rates) in enumerate(series):
         bars = axes.barh(
@@ -128,7 +127,7 @@ def _paths(axes: Axes, series: list[tuple[str, dict[str, float]]], paths: list[s
 
 
 def _of_paths(predictions: Predictions) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield each series of rates that a model has by path: its name, and the rates."""
+    """Yield the name and values of each series of rates by path."""
     for model in predictions.models:
         entries = [
             entry

@@ -1,4 +1,4 @@
-"""Write a figure to a file."""
+"""Storage of a figure in a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     figure : matplotlib.figure.Figure
         The picture.
     path : path
-        A file that ends in ``.png``, ``.svg`` or ``.pdf``.
+        File name that ends in ``.png``, ``.svg`` or ``.pdf``.
 
     Returns
     -------
@@ -33,9 +33,9 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    ValueError
+    Unknown ending.
         The ending is none of these.
-    OSError
+    The file is not writable; an old one is unchanged.
         The file cannot be written: then it is as it was.
 
     Examples
@@ -56,7 +56,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
 
 def check_format(path: str | os.PathLike[str]) -> Path:
-    """Return the path if a picture can be written to a file of that name.
+    """Return the path if its name has a picture format's ending, or raise ValueError.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Picture of a study: lines, dots or heat maps over the varied keys, or cost over lateness."""
+"""Picture of a study: lines, dots or heat maps over varied keys, or cost over lateness."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...analysis.study.result import StudyResults
     from ...results.shown import Width
 
-FEW = 4  # most values of a key that are drawn as lines and not as a heat map
+FEW = 4  # largest number of values of a key drawn as lines instead of a heat map
 MAX_LINES = 18
 MAX_MAPS = 6
 
@@ -28,9 +28,9 @@ MAX_MAPS = 6
 def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     """Draw the first quantity of a study over the varied keys.
 
-    Keys that have numbers are axes: one has a line for each combination of the others, two a map
-    for each. Names stand beside each other. Where links have prices and something can be late,
-    what is late stands over what it costs, with the hull of each series.
+    Numeric keys are axes: one key gives a line for each combination of the others, two a map for
+    each. Names are placed side by side. If links have prices and data can be late, lateness is
+    drawn over cost, with the hull of each series.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     Raises
     ------
     ValueError
-        No run is done, or all have the same numbers.
+        No run is finished, or all have equal numbers.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
 
 
 def _apart(made: StudyResults, points: pl.DataFrame) -> list[str]:
-    """Return the keys that have several values; of those that step together the first."""
+    """Return the keys with several values; of keys that step together the first."""
     following = {key for group in made.study.get("zip", ()) for key in group[1:]}
     if points.is_empty():
         return []
@@ -105,7 +105,7 @@ def _apart(made: StudyResults, points: pl.DataFrame) -> list[str]:
 def _lines(
     axes: Axes, points: pl.DataFrame, keys: Sequence[str], numeric: Sequence[str], of: str
 ) -> None:
-    """Draw a line for each series; of too many those of the first combinations."""
+    """Draw a line for each series, limited to the first ones."""
     by_size = sorted(numeric, key=lambda key: -int(points[key].n_unique()))
     over = by_size[0] if numeric else keys[0]
     others = [key for key in keys if key != over]
@@ -120,7 +120,7 @@ def _lines(
 
 
 def _limits(parts: Sequence[pl.DataFrame], keys: Sequence[str], of: str) -> tuple[float, float]:
-    """Return the least and the largest mean of several maps, in the unit in which it is told."""
+    """Return the range of means over several maps, in the unit of the picture."""
     import polars as pl
 
     means = pl.concat([part.group_by(keys).agg(pl.col(of).mean()) for part in parts])[of]
@@ -129,7 +129,7 @@ def _limits(parts: Sequence[pl.DataFrame], keys: Sequence[str], of: str) -> tupl
 
 
 def _parts(points: pl.DataFrame, others: Sequence[str]) -> list[tuple[str, pl.DataFrame]]:
-    """Return the rows of each map, with its title."""
+    """Return the rows and title of each map."""
     if not others:
         return [("", points)]
     groups = points.partition_by(list(others), maintain_order=True)
@@ -143,5 +143,5 @@ def _parts(points: pl.DataFrame, others: Sequence[str]) -> list[tuple[str, pl.Da
 
 
 def _named(keys: Sequence[str], numeric: Sequence[str]) -> str:
-    """Return the key whose values are names, such as schedulers; else the first."""
+    """Return the first key with names as values, such as schedulers, or the first key."""
     return next((key for key in keys if key not in numeric), keys[0])

@@ -1,4 +1,4 @@
-"""Pictures of sweeps: lines over a varied key, a heat map over two, cost over lateness."""
+"""Pictures of any table of runs: lines over a key, a heat map, or a trade-off."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from ...results.shown import Width
     from .drawing import On
 
-    # pandas' frames, too, which are not imported for their type.
+    # Includes pandas' frames without an import of pandas.
     Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | Any
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INTERVAL = ": the mean's 95 % interval"
-MAGNITUDES = 1e4  # ratio from which on only powers of ten are labelled
-MAX_LABELLED = 150  # most cells of a heat map that are labelled
+MAGNITUDES = 1e4  # ratio from which only powers of ten are labelled
+MAX_LABELLED = 150  # largest number of labelled cells of a heat map
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The values of a column on an axis.
+    """Values of a column on an axis.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Scale:
     places : dict
         Position of each value on the axis.
     names : list of str or None
-        What stands at 0, 1, 2, ...; None where values are numbers.
+        Labels at 0, 1, 2, ...; None for numeric values.
     """
 
     label: str
@@ -48,12 +48,12 @@ class Scale:
 
     @property
     def ordered(self) -> list[Any]:
-        """The values by their size; in their order where they are names."""
+        """The values by size; names in their order."""
         return sorted(self.places, key=lambda value: self.places[value])
 
     @property
     def told(self) -> list[str]:
-        """The tick labels, in that order."""
+        """The tick labels in that order."""
         if self.names is not None:
             return self.names
         return [f"{self.places[value]:,.3g}" for value in self.ordered]
@@ -69,22 +69,22 @@ def series(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """A line for each series over a varied key: means over runs, with 95 % intervals.
+    """Draw a line for each series over a varied key: means over runs, with 95 % intervals.
 
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        A row a run, as `ropewalk.sweep` gives them.
+        One row per run, as returned by `ropewalk.sweep`.
     x : str
-        A column, such as a varied key; values with units, such as ``"10 ms"``, are numbers.
+        Column such as a varied key. Values with units, such as ``"10 ms"``, are numbers.
     y : str
         Column of the quantity.
     by : str or sequence of str
-        Columns whose values are a series each.
+        Columns whose values define the series.
     title : str
-        Above the picture.
+        Title of the picture.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -96,7 +96,7 @@ def series(
     Raises
     ------
     ValueError
-        There is no such column, or it has no numbers.
+        A column does not exist, or has no numbers.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def series(
         several = False
         for number, group in enumerate(groups):
             places, means, halves = _means(group, across.places, x, y)
-            # What is never negative is not so within an interval either.
+            # Intervals of non-negative quantities end at 0.
             under = [
                 min(half, mean) if least >= 0 else half
                 for mean, half in zip(means, halves, strict=True)
@@ -128,7 +128,7 @@ def series(
             style |= {"marker": MARKS[number % len(MARKS)]}
             style["label"] = ", ".join(str(group[key][0]) for key in keys)
             if across.names is not None:
-                # A line would show what is between names; side by side none hides another.
+                # A line would suggest values between names, so draw the series side by side.
                 aside = 0.5 * ((number + 0.5) / len(groups) - 0.5)
                 at = [place + aside for place in places]
                 ends: Any = {"yerr": [under, halves], "capsize": 3, "elinewidth": 1}
@@ -162,23 +162,23 @@ def heat_map(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """A map over two varied keys: the mean over runs in colours, and in numbers if they are few.
+    """Draw a map over two varied keys: means over runs as colours, and as numbers in small maps.
 
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        A row a run, as `ropewalk.sweep` gives them.
+        One row per run, as returned by `ropewalk.sweep`.
     x, y : str
         Columns, such as varied keys.
     of : str
         Column of the quantity.
     limits : (float, float), optional
-        What the ends of the colours stand for, such as those of several maps beside each other;
-        the least and the largest number if not given.
+        Values at the ends of the colour scale, for comparable maps. Default: the range of the
+        data.
     title : str
-        Above the picture.
+        Title of the picture.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -190,7 +190,7 @@ def heat_map(
     Raises
     ------
     ValueError
-        There is no such column, or it has no numbers.
+        A column does not exist, or has no numbers.
 
     Examples
     --------
@@ -250,22 +250,23 @@ def hull(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Trade-off of two quantities: means, and the lower convex hull of each series.
+    """Draw the trade-off of two quantities: means, and the lower convex hull of each series.
 
-    What lies on the hull's line between two dots is had by using each for a part of the time.
+    A point on the hull between two dots is reached by time-sharing of the two.
 
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        A row a run, as `ropewalk.sweep` gives them.
+        One row per run, as returned by `ropewalk.sweep`.
     x, y : str
-        Which numbers, such as the share of late frames and the cost; less is better of both.
+        Columns of the quantities, such as the share of late frames and the cost; smaller is
+        better.
     by : str
-        The column whose values are a series each, such as ``"transport.scheduler"``.
+        Column whose values define the series, such as ``"transport.scheduler"``.
     title : str
-        Above the picture.
+        Title of the picture.
     ax : matplotlib.axes.Axes, optional
-        Draw on these; they keep their settings.
+        Axes to draw on; they keep their settings.
     width : {"column", "page"}, optional
         Draw a figure for a paper.
 
@@ -277,7 +278,7 @@ def hull(
     Raises
     ------
     ValueError
-        There is no such column, or it has no numbers.
+        A column does not exist, or has no numbers.
 
     Examples
     --------
@@ -322,7 +323,7 @@ def hull(
 
 
 def lower_hull(dots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the dots of the lower convex hull, down to the lowest one (Andrew 1979).
+    """Return the lower convex hull of dots, down to the lowest one (Andrew 1979).
 
     Examples
     --------
@@ -346,7 +347,7 @@ def _turns_right(
 
 
 def _frame(points: Frame) -> pl.DataFrame:
-    """Return rows of any kind of data frame as polars has them."""
+    """Return any kind of data frame as polars' one."""
     import polars as pl
 
     if isinstance(points, pl.DataFrame):
@@ -374,7 +375,7 @@ def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:
 
 
 def _told(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Return rows with some columns in the units in which they are told."""
+    """Return rows with some columns converted to display units."""
     import polars as pl
 
     return points.with_columns(pl.col(name).cast(float) * scale_of(name) for name in columns)
@@ -383,7 +384,7 @@ def _told(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
 def _means(
     group: pl.DataFrame, places: dict[Any, float], x: str, y: str
 ) -> tuple[list[float], list[float], list[float]]:
-    """Where a series has values, their means over runs, and half the intervals."""
+    """Return the positions of a series, the means over runs, and half the intervals."""
     from ...results.statistics import half_width
 
     found = []

@@ -1,4 +1,4 @@
-"""Timelines of runs as arrays, a row per run and a column per step, and their means."""
+"""Timelines as arrays with a row per run and a column per step, and their means."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
-WHOLE = 0.99  # share of its length from which on a step counts as whole
+WHOLE = 0.99  # share of its length from which a step counts as whole
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over time: its mean over the runs, and the interval of that.
+    """A quantity over time: mean over runs, and its interval.
 
     Attributes
     ----------
     edges : array
-        Of the steps, s; one more than there are values.
+        Edges of the steps in s; one more than there are values.
     mean : array
-        Over the runs that go on so long; NaN where none knows it.
+        Mean over the runs not yet ended; NaN if unknown.
     half : array or None
-        Half the width of the mean's 95 % interval, by Student's t; None of one run.
+        Half the mean's 95 % interval by Student's t; None for one run.
     """
 
     edges: Array
@@ -42,7 +42,7 @@ class Curve:
 
     @property
     def most(self) -> float:
-        """The greatest value, its interval included; 0 where there is none."""
+        """The greatest value, interval included; 0 if none is known."""
         top = self.mean if self.half is None else self.mean + np.nan_to_num(self.half)
         return float(np.nanmax(top, initial=0.0))
 
@@ -57,13 +57,13 @@ class Curve:
 class Steps:
     """The steps of some runs.
 
-    A run's last step is left out where it is shorter than the others: a transfer was complete in
-    it, and its rates are of a moment.
+    A run's last step is omitted if it is shorter than the others: a transfer ended in it, so its
+    rates are not comparable.
 
     Parameters
     ----------
     connection : polars.DataFrame
-        Of one flow: ``seed`` and ``time_s``, the end of each step.
+        Rows of one flow with ``seed`` and ``time_s``, the end of each step.
     seeds : sequence of int
         Seeds of the runs.
     """
@@ -82,14 +82,9 @@ class Steps:
         return len(self.edges) - 1
 
     def values(self, column: str, rows: pl.DataFrame | None = None) -> Array:
-        """Return a quantity by run and step; NaN where it is not known, or the run has ended.
+        """Return a quantity by run and step; NaN if unknown or after the end of a run.
 
-        Parameters
-        ----------
-        column : str
-            The quantity.
-        rows : polars.DataFrame, optional
-            Where it stands, such as a subflow's; the connection itself if not given.
+        `rows` has the quantity, such as a subflow's timeline. Default: the connection.
         """
         rows = self.connection if rows is None else rows
         values = np.full((len(self.seeds), len(self)), math.nan)
@@ -102,22 +97,16 @@ class Steps:
         return values
 
     def there(self, values: Array) -> Array:
-        """Return values with zeros where a run goes on and something in it is not there."""
+        """Return values with zeros where a run continues without the entity."""
         filled = np.nan_to_num(values)
         for row, count in enumerate(self._counts):
             filled[row, count:] = math.nan
         return filled
 
     def curve(self, values: Array, most: int | None = None) -> Curve:
-        """Return the means over the runs, and over steps where there are too many to draw.
+        """Return the means over the runs, averaged over steps if there are more than `most`.
 
-        Parameters
-        ----------
-        values : array
-            By run and step.
-        most : int, optional
-            How many steps are drawn; all if not given. What is left at the end is drawn together
-            with the last ones.
+        Remaining steps at the end are merged with the last ones.
         """
         starts = np.arange(0, len(self), self.together(most))
         if len(starts) > 1 and len(self) % self.together(most):
@@ -131,19 +120,19 @@ class Steps:
         return Curve(edges, *statistics.band(binned))
 
     def together(self, most: int | None) -> int:
-        """Return over how many steps to average so that few enough are left."""
+        """Return the number of steps to average for at most `most` values."""
         return 1 if most is None else max(1, math.ceil(len(self) / most))
 
 
 def of_first_flow(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the first flow, which come first; all where there is but one."""
+    """Return the rows of the first flow."""
     if "flow" not in frame.columns or frame.is_empty():
         return frame
     return frame.filter(frame["flow"] == frame["flow"][0])
 
 
 def subflows_of(results: Results, seeds: Sequence[int]) -> list[tuple[int, str, pl.DataFrame]]:
-    """Number, name and timeline of each of the first flow's subflows; datagrams have none."""
+    """Number, name and timeline of each subflow of the first flow; empty for datagrams."""
     rows = results.timeline.filter(results.timeline["seed"].is_in(list(seeds)))
     if "flow" in rows.columns:
         rows = rows.filter(rows["flow"] == results.connection["flow"][0])
@@ -157,10 +146,10 @@ def subflows_of(results: Results, seeds: Sequence[int]) -> list[tuple[int, str, 
 
 
 def flows_of(results: Results, seeds: Sequence[int]) -> list[tuple[str, int, pl.DataFrame]]:
-    """Name, timeline and number of flows of each entry; competitors are the last ones.
+    """Name, timeline and number of flows of each entry, competitors last.
 
-    The flows of an entry with a ``count`` are summed. A competitor's goodput is the mean of those
-    that it stands for.
+    The flows of an entry with a ``count`` are summed. A competitor has the mean goodput of its
+    flows.
     """
     connection = results.connection.filter(results.connection["seed"].is_in(list(seeds)))
     if "flow" in connection.columns:
@@ -199,7 +188,7 @@ def _by_entry(
 
 
 def edges_of(time: Array) -> Array:
-    """Edges of the steps that end at these times."""
+    """Return the edges of the steps that end at these times."""
     step = time[1] - time[0] if len(time) > 1 else time[0]
     return np.concatenate([[max(time[0] - step, 0.0)], time])
 

@@ -1,4 +1,4 @@
-"""Panels of pictures of whole runs: delays, airtime, shares of links."""
+"""Panels of whole runs: delays, airtime, shares of links."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from ...results import Results
     from .timelines import Array
 
-DELAYS = "delays"  # marks the curves of delays on axes
+DELAYS = "delays"  # marks axes with delay curves
 QUANTILES = (("p50", "50 %", ":"), ("p95", "95 %", "--"), ("p99", "99 %", "-."))
-MIN_LABELLED = 5  # smallest share that is labelled, per cent
+MIN_LABELLED = 5  # smallest labelled share, per cent
 
 
 def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None = None) -> None:
-    """Share of packets, messages or frames that had at most each delay.
+    """Draw the share of packets, messages or frames with at most each delay.
 
-    Of several runs the mean share, with its 95 % interval. With a label, one of several curves on
-    the same axes, each in a colour of its own, and without lines at its quantiles.
+    For several runs this is the mean share with its 95 % interval. With a label, the curve is one
+    of several on the same axes, with its own colour and without quantile lines.
     """
     number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
     traffic = results.scenario.setup.first.traffic
@@ -61,7 +61,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
                 label=f"deadline, {_plain(1e3 * deadline)} ms",
             )
         _across(axes, edges, share)
-        # Curves rise from the lower left to the upper right.
+        # The curves rise from the lower left to the upper right.
         place: Any = "best" if label is None else "lower right"
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
@@ -72,12 +72,12 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
 
 
 def has_radios(run: Mapping[str, Any]) -> bool:
-    """Whether a run went over 802.11 channels."""
+    """Return whether a run used 802.11 channels."""
     return bool(run.get("radios"))
 
 
 def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
-    """Use of time by each radio as stacked shares, means of several runs."""
+    """Draw each radio's use of time as stacked shares, means of several runs."""
     names, of_parts = described.airtime(runs)
     before = np.zeros(len(names))
     for part, (label, shade) in described.AIRTIME.items():
@@ -102,15 +102,15 @@ def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 def has_shares(results: Results) -> bool:
-    """Whether several flows, competitors among them, share links."""
+    """Return whether several flows share links, competitors included."""
     return not results.link_flows.is_empty()
 
 
 def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Shares of each link by flow, competitors included, of what the link carries."""
+    """Draw each flow's share of the traffic of each link, competitors included."""
     runs = [run for run in results.runs if run["seed"] in seeds]
     links = [link["name"] for link in runs[0]["links"] if link.get("flows")]
-    # In the scenario's order, as they are over time.
+    # In the scenario's order, as over time.
     names = [str(flow["name"]) for flow in runs[0]["flows"]]
     before = np.zeros(len(links))
     told = {str(flow["name"]): int(flow.get("count", 1)) for flow in runs[0]["flows"]}
@@ -139,7 +139,7 @@ def _share(run: Mapping[str, Any], link: str, flow: str) -> float:
 def _told_inside(
     axes: Axes, shares: Array, before: Array, inks: Sequence[str], half: Array | None = None
 ) -> None:
-    """Write numbers into parts of bars that have room."""
+    """Write numbers into parts of bars that are large enough."""
     for row, (share, left) in enumerate(zip(shares, before, strict=True)):
         if share >= MIN_LABELLED:
             wide = half is not None and share >= 3 * MIN_LABELLED and half[row] >= 0.5
@@ -164,13 +164,13 @@ def _legend_over(axes: Axes) -> None:
 
 
 def _delivering(results: Results, seeds: Sequence[int]) -> int:
-    """Return how many runs delivered anything."""
+    """Return the number of runs with deliveries."""
     bins = of_first_flow(results.delays)
     return bins.filter(bins["seed"].is_in(list(seeds)), bins["count"] > 0)["seed"].n_unique()
 
 
 def _quantiles(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Draw those of the table: a run's own, and of several runs their mean."""
+    """Draw the quantiles of the table: of one run, or the mean of several."""
     runs = [run for run in results.runs if run["seed"] in seeds and "delay_ms" in run]
     quantiles = statistics.mean(runs)["delay_ms"]
     for name, label, dashes in QUANTILES:
@@ -189,7 +189,7 @@ def _p95(results: Results, seeds: Sequence[int]) -> str:
 
 
 def _across(axes: Axes, edges: Array, share: Array) -> None:
-    """Make the axis logarithmic where delays span several magnitudes."""
+    """Make the axis logarithmic if delays span several orders of magnitude."""
     from matplotlib.ticker import LogLocator
 
     least, most = edges[np.searchsorted(share, [0.001, 0.999])]
@@ -203,5 +203,5 @@ def _across(axes: Axes, edges: Array, share: Array) -> None:
 
 
 def _plain(number: float) -> str:
-    """Without a power of ten, whole unless it is small."""
+    """Format a number without a power of ten, as an integer unless it is small."""
     return f"{number:,.0f}" if number >= 100 or math.isnan(number) else f"{number:.3g}"

@@ -1,4 +1,4 @@
-"""Map of the radios: nodes, links with their SNR, carrier sense, hidden stations."""
+"""Map of radios: nodes, links with SNR, carrier sense, hidden stations."""
 
 from __future__ import annotations
 
@@ -20,28 +20,16 @@ HIDDEN = "#cc3344"
 UNHEARD = (0, (2, 2))
 RECEIVED: Literal["-"] = "-"
 HEARD: Literal["--"] = "--"
-LABELLED = 24  # most link directions that are labelled with their SNR
+LABELLED = 24  # largest number of labelled link directions
 FURTHEST_M = 1e5
 
 
 def draw(
     place: Place, title: str, packet_bytes: int = 1500, *, width: Width | None = None
 ) -> Figure:
-    """Draw where the radios of each channel stand and what reaches what.
+    """Draw the radios of each channel and the links between them, one panel for each channel.
 
-    Parameters
-    ----------
-    place : Place
-        All radios.
-    title : str
-        Above the picture.
-    packet_bytes : int
-        Of the packets for which a link's SNR is enough or not.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel for each channel.
+    `packet_bytes` is the packet size for the margins of the links.
     """
     channels = list(place.channels)
     with picture(
@@ -60,16 +48,10 @@ def draw(
 
 
 def reach_m(place: Place, station: Station, *, sensing: bool) -> float | None:
-    """Return how far a station is received, or heard; None where distance does not tell.
+    """Return the range of a station in m; None if distance does not determine it.
 
-    Parameters
-    ----------
-    place : Place
-        All radios.
-    station : Station
-        Which sends, and whose own thresholds are the receivers'.
-    sensing : bool
-        Whether to ask where the medium is busy, not where frames are received.
+    With `sensing`, the range in which the medium is busy, else the range of reception. The
+    receivers have the station's own thresholds.
     """
     channel = place.channels[station.channel]
     how = channel.propagation
@@ -104,7 +86,7 @@ def _senders(place: Place, channel: str) -> list[Station]:
 
 
 def _zones(axes: Axes, place: Place, channel: str) -> None:
-    """Draw around each sender, in its colour, where it is received and where it is heard."""
+    """Draw each sender's range of reception and of carrier sense, in its colour."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Circle
 
@@ -126,7 +108,7 @@ def _zones(axes: Axes, place: Place, channel: str) -> None:
 
 
 def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
-    """Draw each link with its mean SNR, as thick as its margin is wide; dotted without one."""
+    """Draw each link with its mean SNR; the width shows the margin, dots mean none."""
     by_range = place.channels[channel].propagation.model == "range"
     drawn: set[frozenset[str]] = set()
     for link in place.links:
@@ -161,7 +143,7 @@ def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
 
 
 def _hidden(axes: Axes, place: Place, channel: str) -> None:
-    """Join stations that do not hear each other and meet at a receiver."""
+    """Join stations that do not hear each other but share a receiver."""
     pairs = {
         frozenset((hop.sender, node)) for hop, node in place.hidden() if hop.channel == channel
     }
@@ -184,7 +166,7 @@ def _hidden(axes: Axes, place: Place, channel: str) -> None:
 
 
 def _nodes(axes: Axes, place: Place, channel: str) -> None:
-    """Draw the nodes, those at one place under one label."""
+    """Draw the nodes; nodes at one place share a label."""
     at: dict[tuple[float, float], list[str]] = {}
     for station in place.on(channel):
         at.setdefault(station.at[:2], []).append(station.node)

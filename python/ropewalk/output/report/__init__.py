@@ -1,4 +1,4 @@
-"""A report: one file of HTML, without a network, of folders that verbs have kept.
+"""Reports of stored results as self-contained HTML files.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Section of a report on advice: an answer to each question, with its evidence."""
+"""Section of a report on advice: the answers with their evidence."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _bars(evidence: list[dict[str, Any]]) -> Chart:
                     "strong": ADVISED in each.get("remarks", ()),
                 }
             )
-    # What was looked at twice, such as with other buffers, has one bar.
+    # Candidates measured twice, such as with other buffers, get one bar.
     data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
     spec = charts.bars(data, data["of"].to_list(), "goodput (Mbit/s)", what="candidate")
     return Chart("Goodput of what was looked at", spec, INTERVALS if _drawn(evidence) else "")
@@ -102,7 +102,7 @@ def _table(evidence: list[dict[str, Any]]) -> Table:
 
 
 def _subsets(kept: Kept) -> Iterator[Piece]:
-    """Yield goodput of every subset of links, by how many links it has."""
+    """Yield a chart of each subset's goodput over its number of links."""
     import polars as pl
 
     subsets = kept.table("subsets")
@@ -126,7 +126,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
 
 
 def _checked(result: Mapping[str, Any]) -> Iterator[Piece]:
-    """Return the rank of the advised links among all subsets, if that was computed."""
+    """Return the rank of the recommended links among all subsets, if computed."""
     if "check" not in result:
         return
     check = result["check"]

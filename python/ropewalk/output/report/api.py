@@ -1,4 +1,4 @@
-"""A report of folders: a section for each, by the verb that kept it."""
+"""The function `write`: a report with a section for each folder."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def write(
     Parameters
     ----------
     folders : sequence of path
-        Folders that a verb's ``--out`` has made, one or several.
+        Folders written by a verb's ``--out``.
     file : path, optional
-        Where to; ``report.html`` in the first folder if not given.
+        File to write. Default: ``report.html`` in the first folder.
 
     Returns
     -------
     Path
-        The file.
+        Path of the report.
 
     Raises
     ------
     ValueError
-        A folder has no results, or some that cannot be understood, or there is no folder.
+        No folder is given, or one has no valid results.
     MissingLibraryError
-        What pages are made with is not installed: ``pip install "ropewalk[report]"`` does.
+        The ``report`` extra is missing: ``pip install "ropewalk[report]"``.
     OSError
-        A folder cannot be read or the file not be written.
+        A folder is unreadable, or the file not writable.
     """
     check_installed()
     path = Path(folders[0]) / REPORT if file is None and folders else Path(file or REPORT)
@@ -58,26 +58,14 @@ def write(
 
 
 def sections(folders: Sequence[str | os.PathLike[str]]) -> list[Section]:
-    """Return the section of each folder.
-
-    Raises
-    ------
-    ValueError, OSError
-        As `write`.
-    """
+    """Return the section of each folder; errors as for `write`."""
     if not folders:
         raise ValueError("no folder to report of")
     return [_section(open_kept(Path(folder))) for folder in folders]
 
 
 def write_sections(made: Sequence[Section], path: Path) -> None:
-    """Write a page of sections.
-
-    Raises
-    ------
-    MissingLibraryError, OSError
-        As `write`.
-    """
+    """Write a page of sections; errors as for `write`."""
     title = made[0].title if len(made) == 1 else f"{made[0].title}, and {len(made) - 1} more"
     replace(path, page(title, made).encode())
 

@@ -1,4 +1,4 @@
-"""Parts of a section on the input: the scenario, its drawing, and the origin of the results."""
+"""Input of a section: the scenario, its drawing, and the origin of the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_ORIGIN = "Version, date, command and machine are not known: no run was kept w
 
 
 def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
-    """Return the question: the scenario's introduction, the command, and more."""
+    """Return the introduction: the scenario's comments, the command, and further facts."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
         for each in preface(kept.scenario.text)
@@ -37,7 +37,7 @@ def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
 
 
 def preface(text: str) -> list[str]:
-    r"""Return the paragraphs of comments that a scenario file begins with.
+    r"""Return the leading comments of a scenario file as paragraphs.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def preface(text: str) -> list[str]:
 
 
 def _flowing(paragraph: str) -> str:
-    """Return a paragraph as one line, except for indented commands and tables."""
+    """Join a paragraph's lines, except indented commands and tables."""
     return re.sub(r"\n(?=\S)", " ", paragraph)
 
 
 def drawn(scenario: Scenario) -> Part:
-    """Return the scenario: its drawing, its flows, and its settings."""
+    """Return the scenario: drawing, flows and settings."""
     svg, caption = drawing.draw(scenario)
     text, _ = scenario.self_contained()
     pieces = (
@@ -72,7 +72,7 @@ def drawn(scenario: Scenario) -> Part:
 
 
 def origin_part(kept: Kept, *more: Piece) -> Part:
-    """Return the origin of results: version, date, command, machine, time, seeds, and more."""
+    """Return the origin of results: version, date, command, machine, time, seeds."""
     known = kept.origin
     folder = ("folder", str(kept.folder))
     if known is None:
@@ -91,17 +91,17 @@ def origin_part(kept: Kept, *more: Piece) -> Part:
 
 
 def date(origin: Origin) -> str:
-    """Return when the work began, as one reads it."""
+    """Format the start time of the work."""
     return origin.date.replace("T", " ").replace("Z", " UTC")
 
 
 def took(origin: Origin) -> str:
-    """Return how long the work took."""
+    """Format the duration of the work."""
     return f"{origin.wall_s:,.2f} s"
 
 
 def _seeds(seeds: Sequence[int]) -> str:
-    """Return seeds in a row as their ends, and others as they are.
+    """Format consecutive seeds as a range, others as a list.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 
 def _flows(scenario: Scenario) -> Table:
-    """Return a table of flows: their traffic, paths and algorithms."""
+    """Return a table of flows with traffic, paths and algorithms."""
     rows = []
     for flow in scenario.setup.every_flow:
         name = flow.name if flow.count == 1 else f"{flow.name} ({flow.count:,} of them)"
@@ -137,7 +137,7 @@ def _traffic(traffic: Traffic) -> str:
 
 
 def _settings(scenario: Scenario) -> Iterator[Piece]:
-    """Yield every setting, and the budgets of radio links."""
+    """Yield all settings, and the budgets of radio links."""
     explained = explain(scenario)
     hidden = [
         f"{node} on channel {hop.channel}: does not hear {hop.sender}, reaches {hop.receiver}"

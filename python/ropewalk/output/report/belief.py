@@ -1,4 +1,4 @@
-"""How far results can be trusted: warnings, number of runs, intervals, predictions."""
+"""Credibility of results: warnings, number of runs, intervals, predictions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW = "Formulas were asked when this report was made, of the scenario as it is d
 
 
 def of_runs(runs: Results) -> Part:
-    """Return how far runs can be trusted, with the predictions for the same scenario."""
+    """Return the credibility of runs, with predictions for the same scenario."""
     pieces = [*ran(runs)]
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
@@ -40,7 +40,7 @@ def of_runs(runs: Results) -> Part:
 
 
 def beside(scenario: Scenario) -> list[Piece]:
-    """Return the predictions for a scenario, computed now."""
+    """Return new predictions for a scenario."""
     predictions = _asked(scenario)
     if predictions is None or not predictions.models:
         return []
@@ -48,17 +48,17 @@ def beside(scenario: Scenario) -> list[Piece]:
 
 
 def ran(runs: Results, way: str = "") -> list[Piece]:
-    """Return facts on runs: warnings, their number, punctuality of the emulator."""
+    """Return facts on runs: warnings, number, punctuality of the emulator."""
     return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
 
 
 def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
-    """Return the warnings that are stored with runs, each once."""
+    """Return the warnings stored with runs, each once."""
     return [Text(f"Warning: {warning}.", "warning") for warning in warnings_of(runs)]
 
 
 def explained(comparison: Comparison) -> list[Piece]:
-    """Return how closely ways agree, and why they differ."""
+    """Return the agreement of ways, and the reasons of differences."""
     told: list[tuple[str, str]] = [
         (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
     ]
@@ -71,7 +71,7 @@ def explained(comparison: Comparison) -> list[Piece]:
 
 
 def models(predictions: Predictions) -> list[Piece]:
-    """Return the models that apply, their predictions, and their ranges of validity."""
+    """Return the applicable models with predictions and ranges of validity."""
     rows = [
         (
             value(each.name),
@@ -108,7 +108,7 @@ def _certainty(ran: Results, way: str) -> Iterator[Piece]:
 
 
 def _emulated(ran: Results) -> Iterator[Piece]:
-    """Say how punctual a testbed's emulator was."""
+    """Report the punctuality of a testbed's emulator."""
     links = [run["emulator"] for run in ran.runs if "emulator" in run]
     late = [each for each in links if not each.get("trusted", True)]
     if late:

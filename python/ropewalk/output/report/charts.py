@@ -1,8 +1,8 @@
 """Interactive charts as Vega-Lite specifications.
 
-Data stand in them by columns, a third as long as rows, which the page makes of them. Fields have
-short names of their own (``x``, ``y``, ``of``, ``low``, ``high``), since those of a scenario may
-have dots and brackets.
+Data are stored by columns, a third as long as rows; the page makes rows of them. Fields have short
+names (``x``, ``y``, ``of``, ``low``, ``high``), because keys of a scenario may contain dots and
+brackets.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MAX_POINTS = 5000
 INK = "#7f7f7f"  # readable on white and on black
 STRONG = "#2f9d8a"
 
-# A name in the legend shows what is its alone; the next click on it shows all again.
+# A click on a legend entry selects its series; the next click shows all again.
 CHOSEN: Spec = {
     "name": "chosen",
     "select": {"type": "point", "fields": ["of"], "toggle": "true"},
     "bind": "legend",
 }
-# With the mouse, not with a finger, which moves the page.
+# Mouse only, because a finger scrolls the page.
 MOVED: Spec = {
     "name": "moved",
     "select": {
@@ -51,7 +51,7 @@ FADED: Spec = {"condition": {"param": "chosen", "value": 1}, "value": 0.1}
 
 
 def values(frame: pl.DataFrame) -> Spec:
-    """Return data for a specification: columns, of which the page makes the rows.
+    """Return data for a specification by columns, which the page turns into rows.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def values(frame: pl.DataFrame) -> Spec:
 
 
 def chart(data: pl.DataFrame, body: Mapping[str, Any], height: int = HEIGHT) -> Spec:
-    """Return a whole specification, as wide as the page."""
+    """Return a full specification, as wide as the page."""
     return {
         "$schema": SCHEMA,
         "width": "container",
@@ -83,12 +83,12 @@ def axis(field: str, title: str, kind: str = "quantitative", **more: Any) -> Spe
 
 
 def colour(order: Sequence[str]) -> Spec:
-    """Return the encoding of colours: names in their order, as everywhere on the page."""
+    """Return the encoding of colours, in one order for the whole page."""
     # Bands are faint, and share the legend.
     legend: Spec | None = {"symbolOpacity": 1} if len(order) > 1 else None
     domain = list(order)
     if set(order) <= set(WAYS):
-        # The ways of running a scenario keep their colours; blanks fill the places of others.
+        # Ways of running a scenario keep their colours; blanks take the other places.
         domain = [_way_of(each) or " " * at for at, each in enumerate(COLOURS, 1)]
         legend = {"symbolOpacity": 1, "values": list(order)} if legend else None
     return {
@@ -106,9 +106,9 @@ def _way_of(colour: str) -> str | None:
 
 
 def stacked(data: pl.DataFrame, order: Sequence[str]) -> tuple[pl.DataFrame, Spec]:
-    """Return rows with their places in a stack, and its encodings: the first at the foot.
+    """Return rows with their places in a stack, the first at the bottom, and the encodings.
 
-    The legend has the top first, as the pictures of `ropewalk.plot`.
+    The legend lists the top first, as in the pictures of `ropewalk.plot`.
     """
     import polars as pl
 
@@ -120,19 +120,10 @@ def stacked(data: pl.DataFrame, order: Sequence[str]) -> tuple[pl.DataFrame, Spe
 
 
 def choice(titles: Sequence[str], fields: Sequence[str]) -> tuple[list[Spec], list[Spec]]:
-    """Return the parameter by which a reader chooses among several quantities.
+    """Return parameters and transforms with which a reader selects one of several quantities.
 
-    Parameters
-    ----------
-    titles : sequence of str
-        Of the quantities; their data are in ``y0``, ``y1``, ...
-    fields : sequence of str
-        Those of each quantity, such as ``("y", "low", "high")``.
-
-    Returns
-    -------
-    list, list
-        Parameters and transforms of the specification; the chosen quantity is in the fields.
+    Data of quantity *i* are in fields such as ``y0`` and ``low0``; the selected ones appear as
+    `fields`.
 
     Examples
     --------
@@ -155,13 +146,13 @@ def choice(titles: Sequence[str], fields: Sequence[str]) -> tuple[list[Spec], li
 
 
 def select(name: str, options: Sequence[str], label: str) -> Spec:
-    """Return a parameter that a reader chooses from a list."""
+    """Return a parameter with a selection list."""
     bind = {"input": "select", "options": list(options), "name": label}
     return {"name": name, "value": options[0], "bind": bind}
 
 
 def hints(title: str, *fields: tuple[str, str]) -> list[Spec]:
-    """Return the tooltip of a point: its series, and some fields."""
+    """Return the tooltip of a point: its series and further fields."""
     return [
         {"field": "of", "type": "nominal", "title": title},
         *(
@@ -181,22 +172,10 @@ def lines(
     steps: bool = False,
     dots: bool = False,
 ) -> Spec:
-    """Return a line for each name, with a band where there is one.
+    """Return a line for each name in `order`, with bands if there are columns ``low``, ``high``.
 
-    Parameters
-    ----------
-    data : polars.DataFrame
-        Columns ``x``, ``y``, ``of``; for bands also ``low`` and ``high``.
-    order : sequence of str
-        The names.
-    x, y : str
-        Titles of the axes.
-    what : str
-        Title of the legend: what the names are of, such as "subflow".
-    steps : bool
-        Whether a value holds up to the next one.
-    dots : bool
-        Whether the values are marked.
+    `data` has columns ``x``, ``y`` and ``of``; `what` is the title of the legend, such as
+    "subflow". With `steps` a value holds up to the next one; with `dots` values are marked.
     """
     mark: Spec = {
         "type": "line",
@@ -232,16 +211,8 @@ def lines(
 def points(data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: str) -> Spec:
     """Return a mark for each row.
 
-    Parameters
-    ----------
-    data : polars.DataFrame
-        Columns ``x``, ``y``, ``of``, and ``what``, which is told under the mouse.
-    order : sequence of str
-        The names of kinds.
-    x, y : str
-        Titles of the axes.
-    what : str
-        Title of the legend: what the names are of, such as "subflow".
+    `data` has columns ``x``, ``y``, ``of`` (kind), and ``what`` for the tooltip; `what` is the
+    title of the legend.
     """
     body: Spec = {
         "mark": {"type": "point", "filled": True, "size": 45},
@@ -261,19 +232,10 @@ def points(data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: st
 
 
 def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec:
-    """Return a bar for each name, with its interval where there is one.
+    """Return a bar for each name in `order`, with intervals if ``low`` and ``high`` exist.
 
-    Parameters
-    ----------
-    data : polars.DataFrame
-        Columns ``x`` and ``of``, and ``group`` for bars that stand together; for intervals also
-        ``low`` and ``high``, and ``strong`` for those that stand out.
-    order : sequence of str
-        The names.
-    x : str
-        Title of the axis.
-    what : str
-        Title of the legend: what the names are of, such as "subflow".
+    `data` has columns ``x`` and ``of``; ``group`` for adjacent bars, and ``strong`` for emphasised
+    ones. `what` is the title of the legend.
     """
     grouped = "group" in data.columns
     place = "group" if grouped else "of"

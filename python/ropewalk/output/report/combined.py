@@ -1,4 +1,4 @@
-"""Pictures and tables of a study: quantities over what was varied, means over its runs."""
+"""Charts and tables of a study: means over runs as functions of the varied keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEAN, INTERVAL = ("y",), ("y", "low", "high")
 MAX_METRICS = 16
-MAX_VALUES = 200_000  # most values in a chart: a page of 10 000 combinations stays below 5 MB
+MAX_VALUES = 200_000  # of a chart: a page of 10 000 combinations stays below 5 MB
 MAX_SERIES = 24
 BANDS = "Bands are 95 % intervals over the runs."
 INTERVALS = "Lines on bars are 95 % intervals over the runs."
@@ -28,14 +28,14 @@ INTERVALS = "Lines on bars are 95 % intervals over the runs."
 
 @dataclass(frozen=True)
 class Axis:
-    """A key that was varied.
+    """A varied key.
 
     Attributes
     ----------
     key : str
         Such as ``"link.dsl.delay"``.
     values : tuple of str
-        As spelled, in the order in which they were asked for.
+        As spelled, in the study's order.
     """
 
     key: str
@@ -43,12 +43,12 @@ class Axis:
 
     @cached_property
     def numbers(self) -> tuple[float, ...] | None:
-        """The values as numbers, in the unit of the first; None where they are names."""
+        """The values as numbers in the unit of the first; None for names."""
         return None if self._spelled is None else tuple(self._spelled[0])
 
     @property
     def title(self) -> str:
-        """The key, with the unit of its numbers.
+        """The key with its unit.
 
         Examples
         --------
@@ -72,8 +72,8 @@ class Combined:
     axes : tuple of Axis
         The varied keys.
     rows : polars.DataFrame
-        A column for each key as spelled, ``runs``, of each quantity the mean, and with ``ci95_``
-        before its name half the width of its 95 % interval where there is one.
+        A column for each key as spelled, ``runs``, the mean of each quantity, and ``ci95_...``,
+        half its 95 % interval.
     """
 
     axes: tuple[Axis, ...]
@@ -81,16 +81,16 @@ class Combined:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The quantities that there are numbers of and that are not all the same."""
+        """The quantities with numbers that are not constant."""
         return quantities(self.rows, [each.key for each in self.axes])[:MAX_METRICS]
 
     @property
     def has_intervals(self) -> bool:
-        """Whether a combination has several runs."""
+        """Whether some combination has several runs."""
         return any(name.startswith(HALF) for name in self.rows.columns)
 
     def half(self, name: str) -> pl.Expr:
-        """Return half the interval of a quantity; 0 where there is none."""
+        """Half the interval of a quantity; 0 without one."""
         import polars as pl
 
         if HALF + name not in self.rows.columns:
@@ -99,7 +99,7 @@ class Combined:
 
 
 def pictures(study: Combined) -> Iterator[Chart]:
-    """Yield the charts that apply to a study: lines, bars or a heat map, and costs."""
+    """Yield the charts of a study: lines, bars or a heat map, and costs."""
     if not study.metrics or not study.axes:
         return
     numeric = [each for each in study.axes if each.numbers is not None and len(each.values) > 1]
@@ -115,14 +115,9 @@ def pictures(study: Combined) -> Iterator[Chart]:
 
 
 def table(study: Combined, rest: str) -> Table:
-    """Return a row for each combination, means with half their intervals.
+    """Return a row for each combination, with means and half intervals.
 
-    Parameters
-    ----------
-    study : Combined
-        The study's.
-    rest : str
-        The file that has the rows for which there is no room.
+    `rest` names the file with the rows that do not fit.
     """
     values = {
         each.key: dict(zip(each.values, each.numbers or (), strict=False)) for each in study.axes
@@ -140,7 +135,7 @@ def table(study: Combined, rest: str) -> Table:
 
 
 def _cell(row: Mapping[str, Any], name: str) -> Cell:
-    """Return a mean, and half its interval to as many places."""
+    """Format a mean, and half its interval with as many digits."""
     mean, half = row[name], row.get(HALF + name)
     if mean is None:
         return Cell("")
@@ -152,13 +147,13 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
 
 
 def _shown(study: Combined, fields: Sequence[str]) -> list[str]:
-    """Return the quantities that a picture has room for, with so many fields of each."""
+    """Return the quantities that fit in a chart with the given fields each."""
     room = MAX_VALUES // (len(fields) * max(1, study.rows.height))
     return study.metrics[: max(1, room)]
 
 
 def _wide(study: Combined, columns: Mapping[str, str], fields: Sequence[str]) -> pl.DataFrame:
-    """Return means with short names: keys by `columns`, quantities ``y0``, ``low0``, ``high0``."""
+    """Return means under short names: keys by `columns`, else ``y0``, ``low0``, ``high0``."""
     import polars as pl
 
     parts = [pl.col(key).alias(name) for key, name in columns.items()]
@@ -179,7 +174,7 @@ def _choice(study: Combined, fields: Sequence[str]) -> tuple[list[charts.Spec], 
 
 
 def _series(study: Combined, of: Sequence[Axis]) -> pl.Series:
-    """Return each combination's name, by the values of some keys."""
+    """Return each combination's name from the values of some keys."""
     import polars as pl
 
     if not of:
@@ -189,7 +184,7 @@ def _series(study: Combined, of: Sequence[Axis]) -> pl.Series:
 
 
 def _lines(study: Combined, axis: Axis) -> Chart:
-    """Return a line for each combination of the other keys, over one that has numbers."""
+    """Return lines over a numeric key, one for each combination of the others."""
     import polars as pl
 
     others = [each for each in study.axes if each is not axis]
@@ -240,7 +235,7 @@ def _lines(study: Combined, axis: Axis) -> Chart:
 
 
 def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
-    """Return a quantity over two keys; further keys are chosen."""
+    """Return a map of a quantity over two keys; the reader selects further keys."""
     others = [each for each in study.axes if each is not across and each is not up]
     columns = {across.key: "x", up.key: "z"}
     columns |= {each.key: f"k{at}" for at, each in enumerate(others)}
@@ -274,7 +269,7 @@ def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
 
 
 def _bars(study: Combined) -> Chart:
-    """Return bars for keys whose values are names: those of the first key stand together."""
+    """Return bars for keys with names as values, grouped by the first key."""
     first, *others = study.axes
     data = _wide(study, {first.key: "group"}, INTERVAL).with_columns(_series(study, others))
     order = data["of"].unique(maintain_order=True).to_list()
@@ -314,7 +309,7 @@ def _bars(study: Combined) -> Chart:
 
 
 def _costs(study: Combined, late: str) -> Chart:
-    """Return lateness over cost, and the line of the Pareto-optimal combinations."""
+    """Return lateness over cost, with the line of Pareto-optimal combinations."""
     import polars as pl
 
     data = study.rows.select(

@@ -51,7 +51,7 @@ def _summary(compared: Comparison) -> Table:
     for label, (key, scale, digits) in SUMMARY.items():
         cells = [_cell(compared, way, key, scale, digits) for way in compared.ways]
         if any(cell.text for cell in cells):
-            # Delays stand under one heading in a terminal; here rows move.
+            # Terminals group delays under one heading; here rows can be sorted.
             name = (
                 f"delay (ms): {label}" if key.startswith("delay") and ":" not in label else label
             )
@@ -86,7 +86,7 @@ def _pictures(compared: Comparison) -> Iterator[Chart]:
 
 
 def _goodputs(compared: Comparison) -> Chart:
-    """Return bars of goodput: of all, and of each subflow, a bar for each way."""
+    """Return bars of total and subflow goodput, one for each way."""
     import polars as pl
 
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Section of a report on a census of meshes: how many have disjoint routes."""
+"""Section of a report on route statistics of meshes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .tables import value
 
 KIND = "Counted: meshes of nodes at random places"
 WILSON = "Intervals are of 95 %, by Wilson's score; they say how far chance in the places reaches."
-# By which method, and the key that has its shares.
+# Methods, and the keys of their shares.
 METHODS = {"greedy": "feasible", "optimal": "optimal"}
 
 
 def section(kept: Kept) -> Section:
-    """Return the section on a census."""
+    """Return the section on route statistics."""
     counts: list[dict[str, Any]] = kept.result["mesh"]
     nodes = ", ".join(str(each["nodes"]) for each in counts)
     graphs = ", ".join(f"{each['graphs']:,}" for each in counts)

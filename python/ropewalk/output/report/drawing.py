@@ -1,4 +1,4 @@
-"""Drawing of a scenario: nodes, links with their rates and delays, and the paths of flows."""
+"""Drawing of a scenario: nodes, links with rates and delays, and the paths of flows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Link: TypeAlias = Mapping[str, Any]
 
-MAX_ROWS = 40  # most rows of parallel links
+MAX_ROWS = 40  # largest number of rows of parallel links
 NODE_RADIUS = 9
 ROUTE_WIDTH = 4.5
 LETTER = 6.6  # approximate width of a letter
@@ -26,19 +26,9 @@ NOTHING: tuple[Any, ...] = ("0 s", "0 %", 0.0, "unlimited", "none", [], None)
 
 
 def draw(scenario: Scenario) -> tuple[str, str]:
-    """Return a drawing of a scenario, and its caption.
+    """Return a drawing of a scenario as an ``<svg>`` element, and its caption.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario.
-
-    Returns
-    -------
-    svg : str
-        An ``<svg>`` element; all texts of the scenario are escaped.
-    caption : str
-        What lines and colours mean.
+    All texts are escaped. The caption explains lines and colours.
 
     Examples
     --------
@@ -48,7 +38,7 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     (True, True)
     """
     setup = scenario.setup
-    # A mesh finds its links itself; the file has none.
+    # A mesh computes its links; the file has none.
     spelled = {link["name"]: link for link in tomllib.loads(scenario.resolved()).get("link", ())}
     used = list(ways(setup))
     if any(link.ends is not None for link in setup.links):
@@ -58,7 +48,7 @@ def draw(scenario: Scenario) -> tuple[str, str]:
 
 
 def described(link: Link) -> tuple[str, str]:
-    """Return rate and delay of a link as the file spells them, and its non-default settings.
+    """Return rate and delay of a link as in the file, and its non-default settings.
 
     Examples
     --------
@@ -93,7 +83,7 @@ def described(link: Link) -> tuple[str, str]:
 
 
 def _jitter(jitter: object) -> str:
-    """Return a jitter in words.
+    """Describe a jitter.
 
     Examples
     --------
@@ -107,7 +97,7 @@ def _jitter(jitter: object) -> str:
 
 
 def _slot(slot: object) -> str:
-    """Return the time between slots in words.
+    """Describe the time between slots.
 
     Examples
     --------
@@ -123,7 +113,7 @@ def _slot(slot: object) -> str:
 
 
 def _loss(loss: object) -> str:
-    """Return a loss in words.
+    """Describe a loss.
 
     Examples
     --------
@@ -136,16 +126,16 @@ def _loss(loss: object) -> str:
 
 
 def colour(links: Sequence[str], name: str) -> str:
-    """Return the colour of a link or a path, the same on the whole page."""
+    """Return the colour of a link or path, consistent on the page."""
     return COLOURS[list(links).index(name) % len(COLOURS)]
 
 
 def _side_by_side(
     lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[Way]
 ) -> tuple[str, str]:
-    """Draw links that join one client and one server, a line for each way."""
+    """Draw parallel links of one client and one server, a line for each path."""
     shown = lines[:MAX_ROWS]
-    # As narrow as its words allow: a phone shows it smaller, not cut.
+    # As narrow as the text allows, so that phones scale it and do not cut it.
     height, left = 46, 62
     hops = max((len(line) for line in shown), default=1)
     words = [_words(name, spelled[name]) for line in shown for name in line]
@@ -186,7 +176,7 @@ def _placed(
     spelled: Mapping[str, Link],
     used: Sequence[Way],
 ) -> tuple[str, str]:
-    """Draw nodes in their places, links between them, and over these the ways of flows."""
+    """Draw placed nodes, the links between them, and the paths of flows on top."""
     svg = _svg(at.width, at.height)
     for one, other in at.heard:
         _line(svg, at.of[one], at.of[other], "heard")
@@ -243,7 +233,7 @@ def _words(name: str, link: Link) -> tuple[str, str]:
 
 
 def _link_told(svg: ElementTree.Element, x: float, y: float, name: str, link: Link) -> None:
-    """Write a link's name, rate and delay over its line, and what else there is below."""
+    """Write a link's name, rate and delay over its line, other settings below."""
     text, more = _words(name, link)
     width = LETTER * len(text) + 12
     plate = ElementTree.SubElement(svg, "rect")
@@ -309,7 +299,7 @@ def _curve(
     kind: str | None,
     stroke: str = "",
 ) -> None:
-    """Draw from one place to another, bent aside so that links side by side are told apart."""
+    """Draw a connection, bent so that parallel links stay apart."""
     d = f"M{_at(one)} Q{_at(_bent(one, other, 2 * aside))} {_at(other)}"
     if kind is None:
         _path(svg, d, stroke, ROUTE_WIDTH)
@@ -327,7 +317,7 @@ def _middle(
 def _bent(
     one: tuple[float, float], other: tuple[float, float], aside: float
 ) -> tuple[float, float]:
-    """Return the middle between two places, so far aside of the line; the same from either end."""
+    """Return the midpoint of two places, moved sideways; the same from either end."""
     (x, y), (u, v) = sorted((one, other))
     length = ((u - x) ** 2 + (v - y) ** 2) ** 0.5 or 1.0
     return (x + u) / 2 - aside * (v - y) / length, (y + v) / 2 + aside * (u - x) / length

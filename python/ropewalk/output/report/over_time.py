@@ -48,7 +48,7 @@ def pictures(ran: Results) -> Iterator[Chart]:
 
 
 def delivered(ways: Mapping[str, Results]) -> Chart:
-    """Return goodput over time of several ways, means over their runs with 95 % bands."""
+    """Return goodput over time for several ways, means with 95 % bands."""
     curves = {way: described.delivered(ran, ran.seeds) for way, ran in ways.items()}
     spec = charts.lines(
         _all_rows(curves),
@@ -63,7 +63,7 @@ def delivered(ways: Mapping[str, Results]) -> Chart:
 
 
 def delays(ways: Mapping[str, Results]) -> Chart:
-    """Return the share of the first flow's data that is delivered within a delay, by way."""
+    """Return the delay distribution of the first flow's data for each way."""
     first = next(iter(ways.values()))
     frames = {way: (of_first_flow(ran.delays), ran.seeds) for way, ran in ways.items()}
     return _delays(frames, first)
@@ -96,7 +96,7 @@ def _delays(
 
 
 def _goodput(ran: Results) -> Chart:
-    """Return goodput by subflow, stacked, the delivered total, and the links' capacity."""
+    """Return stacked subflow goodput, the delivered total, and the links' capacity."""
     told_of = described.goodput(ran, ran.seeds)
     total, capacity, top = told_of.total, told_of.capacity, told_of.top
     arrived = {name: curve for _, name, curve in told_of.arrived}
@@ -152,7 +152,7 @@ def _total(total: Curve) -> list[charts.Spec]:
 
 
 def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
-    """Return a line that is labelled in the chart, and not in the legend of subflows."""
+    """Return a line with its label in the chart instead of the legend."""
     own = {} if data is None else {"data": charts.values(data)}
     return {
         **own,
@@ -179,7 +179,7 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
 
 
 def _flows(ran: Results) -> Chart:
-    """Return goodput of each flow over time, means over the runs with their bands."""
+    """Return each flow's goodput over time, means with bands."""
     curves = described.flows(ran, ran.seeds)
     spec = charts.lines(_all_rows(curves), [*curves], TIME, GOODPUT, what="flow", steps=True)
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
@@ -187,7 +187,7 @@ def _flows(ran: Results) -> Chart:
 
 
 def _state(ran: Results) -> Chart:
-    """Return a quantity of each subflow's state over time, of the first run, to choose from."""
+    """Return selectable state quantities of subflows over time, for the first run."""
     import polars as pl
 
     seed = ran.seeds[0]
@@ -227,7 +227,7 @@ def _state(ran: Results) -> Chart:
 
 
 def _buffers(ran: Results) -> Iterator[Chart]:
-    """Yield charts of the reorder buffer and of a player's buffer."""
+    """Yield charts of the reorder buffer and the playout buffer."""
     for column, title in HELD.items():
         told = described.buffer(ran, ran.seeds, column, MAX_STEPS)
         if told is not None:
@@ -237,7 +237,7 @@ def _buffers(ran: Results) -> Iterator[Chart]:
 
 
 def _airtime(runs: Sequence[Mapping[str, Any]]) -> Chart:
-    """Return the use of time by each radio, stacked."""
+    """Return each radio's use of time, stacked."""
     import polars as pl
 
     names, shares = described.airtime(runs)
@@ -268,7 +268,7 @@ def _by_flow(delays: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def _rows(curve: Curve, of: str, *, banded: bool = True) -> pl.DataFrame:
-    """Return a value at the beginning of each step, and the last one at its end once more."""
+    """Return the values at the start of each step, and the last one at its end."""
     import polars as pl
 
     columns = {"x": curve.edges, "y": _held(curve.mean)}
@@ -290,7 +290,7 @@ def _all_rows(curves: Mapping[str, Curve], *, banded: bool = True) -> pl.DataFra
 
 
 def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
-    """Return as many points of a distribution as a picture has dots for, its ends included."""
+    """Reduce a distribution to the resolution of the picture, keeping its ends."""
     if shares.height <= MAX_DELAYS:
         return shares
     bins = (shares["y"] / 100 * MAX_DELAYS).floor().alias("bin")

@@ -1,4 +1,4 @@
-"""One file of HTML that needs no network: sections, a style, scripts, Vega."""
+"""Self-contained HTML page: sections, style, scripts and Vega."""
 
 from __future__ import annotations
 
@@ -23,20 +23,7 @@ LIGHTER = 0.35  # share of white mixed into colours on a dark background
 
 
 def page(title: str, sections: Sequence[Section]) -> str:
-    """Return the file's content.
-
-    Parameters
-    ----------
-    title : str
-        Title of the page.
-    sections : sequence of Section
-        Sections of the page.
-
-    Raises
-    ------
-    MissingLibraryError
-        What pages are made with is not installed.
-    """
+    """Return the page's HTML; MissingLibraryError without the ``report`` extra."""
     check_installed()
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -64,13 +51,7 @@ def page(title: str, sections: Sequence[Section]) -> str:
 
 
 def check_installed() -> None:
-    """Make sure, before the work, that a page can be made.
-
-    Raises
-    ------
-    MissingLibraryError
-        Something is not installed; the error says what installs it.
-    """
+    """Raise MissingLibraryError unless pages can be written."""
     need("a report", "jinja2", "vl_convert")
 
 
@@ -88,7 +69,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Return the content security policy: run these scripts, and load nothing."""
+    """Return a content security policy: run these scripts, load nothing."""
     hashes = (base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts)
     allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
@@ -101,7 +82,7 @@ def _pieces(sections: Sequence[Section]) -> Iterator[Piece]:
 
 
 def _shown(value: Any) -> Any:
-    """Remove control characters from texts, which HTML does not allow."""
+    """Remove control characters, which HTML forbids."""
     return without_controls(value) if type(value) is str else value
 
 

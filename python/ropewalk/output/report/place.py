@@ -1,4 +1,4 @@
-"""Layout of a drawing: nodes where the scenario places them, or in the order of the hops."""
+"""Layout of a drawing: the scenario's positions, or columns by hops."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ COLUMN, ROW = 270, 96
 
 @dataclass(frozen=True)
 class Place:
-    """Nodes, and where each is drawn.
+    """Nodes with their positions in a drawing.
 
     Attributes
     ----------
     of : mapping of str to (float, float)
-        Each node's place.
+        Position of each node.
     width, height : float
         Size of the drawing.
     heard : tuple of (str, str)
-        Pairs of nodes that a line is drawn between because they reach each other, of a mesh.
+        Pairs of mesh nodes in range of each other, joined by a line.
     """
 
     of: Mapping[str, Point]
@@ -61,7 +61,7 @@ def place(setup: Setup) -> tuple[Place, str]:
 
 
 def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
-    """Whether positions spread in both directions, so that labels do not overlap."""
+    """Return whether positions spread in both directions, so that labels do not overlap."""
     return len({round(y, 6) for _, y in known.values()}) > 1
 
 
@@ -85,7 +85,7 @@ def _as_placed(
 
 
 def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
-    """Place nodes in columns, by how many hops they are from where the first flow begins."""
+    """Place nodes in columns by their hops from the source of the first flow."""
     beside: dict[str, list[str]] = {end: [] for end in ends}
     for link in setup.links:
         one, other = _ends(link)
@@ -103,7 +103,7 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
                 if other not in hops:
                     hops[other] = hops[node] + 1
                     queue.append(other)
-    # Whoever stands at the end of a longer way stands behind it.
+    # The longest path determines a node's column.
     for chain in _chains(setup):
         for before, node in pairwise(chain):
             hops[node] = max(hops[node], hops[before] + 1)
@@ -126,7 +126,7 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
 
 
 def _off_line(column: int) -> float:
-    """Return how far a column is moved down, so that a way over it is no line through it."""
+    """Return a column's vertical offset, which keeps paths from forming one line."""
     return 46.0 if column % 2 else 0.0
 
 
@@ -136,7 +136,7 @@ def _start(setup: Setup) -> str:
 
 
 def _chains(setup: Setup) -> list[list[str]]:
-    """Return the nodes of the first flow's ways, in turn."""
+    """Return the nodes of the first flow's paths in order."""
     chains = []
     for path in setup.first.paths:
         pairs = [_ends(link) for link in setup.links_of(path)]

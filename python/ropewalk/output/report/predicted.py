@@ -78,7 +78,7 @@ def _goodputs(predictions: Predictions) -> Chart:
 
 
 def _tables(predictions: Predictions) -> list[Table]:
-    """Return the other quantities of each model: numbers, and lists of them by path."""
+    """Return each model's other quantities: numbers, and lists by path."""
     made = []
     for each in predictions.models:
         single = {key: of for key, of in each.quantities.items() if not isinstance(of, list)}

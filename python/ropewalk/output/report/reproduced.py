@@ -1,4 +1,4 @@
-"""Section of a report on a reproduction: published numbers beside ours."""
+"""Section of a report on a reproduction: published numbers and ours."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _table(compared: list[dict[str, Any]]) -> Table:
 
 
 def _printed(published: float | str | None) -> Cell:
-    """Return a published number with the digits that it has in print."""
+    """Format a published number with its printed digits."""
     if isinstance(published, (int, float)):
         return Cell(str(published), float(published))
     return value(published)
@@ -126,7 +126,7 @@ def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _scenarios(kept: Kept) -> Iterator[Piece]:
-    """Yield the first scenario drawn, and all of them as files."""
+    """Yield a drawing of the first scenario, and all scenarios as files."""
     for number, (name, scenario) in enumerate(kept.scenarios.items()):
         if number == 0:
             svg, caption = drawing.draw(scenario)

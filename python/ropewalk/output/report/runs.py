@@ -1,4 +1,4 @@
-"""Section of a report on runs, simulated or on the testbed."""
+"""Section of a report on simulated or testbed runs."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def section(kept: Kept) -> Section:
 
 
 def tables(ran: Results) -> list[Table]:
-    """Return the tables that apply: subflows, links, flows, radios."""
+    """Return the applicable tables: subflows, links, flows, radios."""
     halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
     return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]

@@ -1,4 +1,4 @@
-"""Data classes of a report's page: sections of texts, tables and pictures."""
+"""Model of a report page: sections of texts, tables and pictures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
+    """A table cell.
 
-    Attributes
-    ----------
-    text : str
-        Text of the cell.
-    value : float or None
-        What rows are sorted by; None to sort them by the text.
+    Rows are sorted by `value`, or by `text` if None.
     """
 
     text: str
@@ -25,20 +20,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows that can be sorted by each column.
+    """A table that can be sorted by each column.
 
     Attributes
     ----------
     caption : str
-        What each row is, such as "links".
+        Meaning of the rows, such as "links".
     headings : tuple of str
-        Of the columns, units included. The first column names the row.
+        Column headings with units. The first column names the row.
     rows : tuple of tuple of Cell
-        Each as long as the headings.
+        Rows as long as the headings.
     strong : tuple of int
-        Numbers of rows that stand out.
+        Indices of emphasised rows.
     note : str
-        What is left out, and where it is; empty where nothing is.
+        Omitted rows and where to find them; may be empty.
     """
 
     caption: str
@@ -49,24 +44,14 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns have numbers, and so stand to the right."""
+        """Which columns are numeric and so aligned right."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.headings)
         return tuple(any(cell.value is not None for cell in column) for column in columns)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """An interactive chart.
-
-    Attributes
-    ----------
-    title : str
-        Title.
-    spec : mapping
-        In the language of Vega-Lite.
-    caption : str
-        What to know when looking at it.
-    """
+    """An interactive chart in the Vega-Lite language."""
 
     title: str
     spec: Mapping[str, Any]
@@ -75,17 +60,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A vector drawing, in SVG.
-
-    Attributes
-    ----------
-    title : str
-        Title.
-    svg : str
-        An ``<svg>`` element whose texts are escaped.
-    caption : str
-        What to know when looking at it.
-    """
+    """A drawing: an ``<svg>`` element with escaped texts."""
 
     title: str
     svg: str
@@ -94,15 +69,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture from a results folder.
-
-    Attributes
-    ----------
-    title : str
-        Title.
-    png : bytes
-        The picture.
-    """
+    """A PNG picture from a results folder."""
 
     title: str
     png: bytes
@@ -110,13 +77,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values.
-
-    Attributes
-    ----------
-    pairs : tuple of (str, str)
-        Name and text.
-    """
+    """Names with their values."""
 
     pairs: tuple[tuple[str, str], ...]
 
@@ -125,12 +86,7 @@ class Facts:
 class Text:
     """A paragraph.
 
-    Attributes
-    ----------
-    text : str
-        Text of the paragraph.
-    weight : str
-        ``"plain"``, ``"strong"``, ``"faint"``, ``"warning"``, or ``"code"`` of a command.
+    `weight` is ``"plain"``, ``"strong"``, ``"faint"``, ``"warning"``, or ``"code"`` for a command.
     """
 
     text: str
@@ -139,15 +95,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file, shown on demand.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    text : str
-        Content of the file.
-    """
+    """A file's text, shown on demand."""
 
     name: str
     text: str
@@ -155,15 +103,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Link:
-    """A link to another page.
-
-    Attributes
-    ----------
-    text : str
-        Text of the link.
-    to : str
-        The other file, relative to the page.
-    """
+    """A link to another file, relative to the page."""
 
     text: str
     to: str
@@ -174,15 +114,7 @@ Piece: TypeAlias = Table | Chart | Drawing | Image | Facts | Text | Source | Lin
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a section, with a heading.
-
-    Attributes
-    ----------
-    title : str
-        The heading.
-    pieces : tuple of Piece
-        What is in it, in its order.
-    """
+    """A part of a section, with a heading."""
 
     title: str
     pieces: tuple[Piece, ...]
@@ -195,13 +127,13 @@ class Section:
     Attributes
     ----------
     title : str
-        Title: the scenario or the item.
+        Title of the scenario or the item.
     kind : str
-        The verb, in words.
+        The verb in words.
     parts : tuple of Part
-        In the order in which they are read; those without pieces are left out.
+        Parts in reading order; empty ones are omitted.
     command : str
-        What made it, which tells it from others of the same title; empty where nobody knows.
+        The command that made it, which distinguishes equal titles; may be empty.
     """
 
     title: str

@@ -28,7 +28,7 @@ def section(kept: Kept) -> Section:
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
     restored = restore(kept)
     study = Combined(axes, restored.combinations)
-    # Keys that step together are one axis.
+    # Keys that step together form one axis.
     following = {key for keys in kept.result.get("zip", ()) for key in keys[1:]}
     apart = Combined(tuple(each for each in axes if each.key not in following), study.rows)
     has_rows = study.rows.height > 0
@@ -88,7 +88,7 @@ def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[P
 
 
 def _commands(study: StudyResults) -> Iterator[Piece]:
-    """Yield a table of the commands that made the runs, if there are several."""
+    """Yield a table of the commands that made the runs, if several."""
     import polars as pl
 
     if len(study.origins) < 2:
@@ -111,13 +111,13 @@ def _commands(study: StudyResults) -> Iterator[Piece]:
 
 
 def _widest(study: Combined) -> Iterator[Piece]:
-    """Return how wide the intervals of the first quantity are."""
+    """Return the largest relative interval of the first quantity."""
     import polars as pl
 
     if not study.metrics:
         return
     name = "goodput_mbps" if "goodput_mbps" in study.metrics else study.metrics[0]
-    # One run has no interval, however many the others have.
+    # Only combinations with several runs have an interval.
     wide = study.rows.filter(pl.col(name) > 0, pl.col("runs") > 1).select(
         *(axis.key for axis in study.axes), share=study.half(name) / pl.col(name)
     )

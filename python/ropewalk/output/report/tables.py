@@ -1,4 +1,4 @@
-"""Tables of a report: from entries of the JSON object, and from data frames."""
+"""Tables of a report, built from JSON entries and data frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_ROWS = 400
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """Return a number with thousands separators, by default with about four digits.
+    """Format a number with thousands separators, by default with about four digits.
 
     Examples
     --------
@@ -39,14 +39,9 @@ def number(value: float, digits: int | None = None) -> str:
 
 
 def of_listing(listing: Listing, intervals: Listing | None) -> Table:
-    """Return a table of entries, each mean with half its interval where there is one.
+    """Return a table of entries, each mean with half its interval.
 
-    Parameters
-    ----------
-    listing : Listing
-        Entries of means, or of one run.
-    intervals : Listing, optional
-        The same of half the widths of their 95 % intervals.
+    `intervals` has the half-widths in the form of `listing`.
     """
     known = listing.known
     halves: Sequence[Mapping[str, Any]] = [{}] * len(listing.entries)
@@ -70,18 +65,10 @@ def of_frame(
     rest: str,
     headings: Mapping[str, str] | None = None,
 ) -> Table:
-    """Return a table of a data frame, its columns named in words.
+    """Return a table of a data frame, with columns named in words.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Numbers, texts, or lists, which are left out.
-    caption : str
-        What each row is, such as "links".
-    rest : str
-        The file that has the rows for which there is no room.
-    headings : mapping of str to str, optional
-        Of columns that have others than `heading` gives.
+    List columns are omitted. `caption` is the meaning of a row, `rest` the file with the rows that
+    do not fit, and `headings` replaces results of `heading`.
     """
     shown = [name for name in frame.columns if not frame[name].dtype.is_nested()]
     of = dict(headings or {})
@@ -101,16 +88,9 @@ def cut(
     rest: str,
     there_are: int | None = None,
 ) -> Table:
-    """Return a table of the first rows, and say where the others are.
+    """Return a table of the first rows, with a note on the file `rest` that has all.
 
-    Parameters
-    ----------
-    caption, headings, rows
-        Caption, headings and rows of the table.
-    rest : str
-        The file that has all rows.
-    there_are : int, optional
-        How many rows there are, if these are not all.
+    `there_are` is the number of all rows if `rows` has fewer.
     """
     more = (len(rows) if there_are is None else there_are) - MAX_ROWS
     note = f"The first {MAX_ROWS} rows; {more:,} more are in {rest}." if more > 0 else ""
@@ -118,7 +98,7 @@ def cut(
 
 
 def joined(title: str) -> str:
-    r"""Return a heading of a terminal's table on one line.
+    r"""Join the lines of a terminal table's heading.
 
     Examples
     --------
@@ -129,7 +109,7 @@ def joined(title: str) -> str:
 
 
 def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
-    """Return a cell for any value; empty if it is None.
+    """Return a cell for a value; empty for None.
 
     Examples
     --------

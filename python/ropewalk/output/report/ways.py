@@ -1,4 +1,4 @@
-"""The paths of flows over a scenario's links."""
+"""Paths of flows over a scenario's links."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...scenario.setup import Setup
 
 @dataclass(frozen=True)
 class Way:
-    """A path that a flow takes.
+    """A path of a flow.
 
     Attributes
     ----------
     flow : str
         Name of the flow.
     path : str
-        Its name.
+        Name of the path.
     links : tuple of str
-        Names of its links, in turn.
+        Names of its links in order.
     """
 
     flow: str
@@ -28,7 +28,7 @@ class Way:
 
 
 def ways(setup: Setup) -> Iterator[Way]:
-    """Yield the paths of the flows of a scenario, each flow's in its order.
+    """Yield the paths of all flows in order.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def ways(setup: Setup) -> Iterator[Way]:
 
 
 def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:
-    """Return the distinct paths, to be drawn side by side.
+    """Return the distinct paths, for parallel drawing.
 
     Examples
     --------

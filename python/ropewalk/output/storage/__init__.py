@@ -1,4 +1,4 @@
-"""Write the results of any verb to a folder, and read them again."""
+"""Storage of any verb's results in folders."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["keep", "load"]
 
-# By the engine that JSON objects name: the module that gives what a folder has (`contents`) and
-# makes results of it again (`restore`). A study keeps its runs as they come.
+# Engine in the JSON object: module with `contents` (files to write) and `restore` (results from
+# files). A study writes its runs as they finish.
 STUDIES = "sweep"
 KEEPING = {
     "simulate": "runs",
@@ -41,25 +41,25 @@ KEEPING = {
 
 
 def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write tables (Parquet), pictures, the scenario with its traces, and the JSON object.
+    """Write results: Parquet tables, pictures, scenario with traces, and JSON object.
 
     Parameters
     ----------
     made : Results, Predictions, Comparison, Counsel, Census or Reproduction
-        What to keep: what any verb returns, but for a study, which is kept as it runs.
+        Results of any verb but study, which writes its own folder.
     folder : path
-        New, empty, or with results of before, which are replaced.
+        New, empty, or with earlier results, which are replaced.
 
     Returns
     -------
     list of Path
-        The pictures, the one to look at first first.
+        The pictures, the main one first.
 
     Raises
     ------
-    OSError
+    The folder belongs to something else, or is not writable.
         The folder holds something else, or cannot be written.
-    ValueError
+    The object cannot be stored.
         There is nothing in it to keep so.
 
     Examples
@@ -81,27 +81,27 @@ def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def load(folder: str | os.PathLike[str]) -> Loaded:
-    """Read results back from a folder that ``--out`` has made, of any verb.
+    """Read results of any verb from a folder written by ``--out``.
 
     Parameters
     ----------
     folder : path
-        The folder, with its ``result.json``.
+        Folder with a ``result.json``.
 
     Returns
     -------
     Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
-        What the verb returns in Python, with its origin: of ``simulate`` and ``testbed``,
-        ``predict``, ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture of
-        a reproduction is the kept one; all others are drawn anew from the numbers.
+        The verb's Python result with its origin: for ``simulate`` and ``testbed``, ``predict``,
+        ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture of a
+        reproduction is the stored one; other pictures are redrawn from the numbers.
 
     Raises
     ------
-    OSError
+    The folder does not exist, or a file in it is unreadable.
         The folder is not there, or a file in it cannot be read.
-    ValueError
+    It has no results, or results unknown to this version.
         It holds no results, or such as this version does not know.
-    ScenarioError
+    Its scenario is invalid in this version.
         The scenario in it is none for this version.
 
     Examples

@@ -1,4 +1,4 @@
-"""Write advice to a folder, and read it again."""
+"""Storage of advice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUBSETS = "subsets"
 
 
 def contents(counsel: Counsel) -> Contents:
-    """Return what a folder has of advice: all evidence, all subsets, and the picture."""
+    """Return the files of advice: evidence, subsets, and the picture."""
     import polars as pl
 
     evidence: list[dict[str, Any]] = [
@@ -51,7 +51,7 @@ def contents(counsel: Counsel) -> Contents:
 
 
 def restore(kept: folders.Kept) -> Counsel:
-    """Return the advice that a folder holds; of a check without what each subset gave.
+    """Return the stored advice; a check has no results of single subsets.
 
     Examples
     --------

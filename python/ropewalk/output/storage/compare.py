@@ -1,4 +1,4 @@
-"""Write a comparison to a folder, and read it again."""
+"""Storage of a comparison."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TABLES = ("summary", "links", *RECORDED)
 
 
 def contents(comparison: Comparison) -> Contents:
-    """Return what a folder has of a comparison.
+    """Return the files of a comparison.
 
-    ``tables/numbers.parquet`` has all ways side by side; each way that carried packets has its own
-    frames, such as ``tables/simulate-links.parquet``.
+    ``tables/numbers.parquet`` has all ways side by side. Each packet-level way has its own tables,
+    such as ``tables/simulate-links.parquet``.
     """
     tables = {NUMBERS: comparison.numbers}
     for way, results in comparison.ran.items():
@@ -28,7 +28,7 @@ def contents(comparison: Comparison) -> Contents:
 
 
 def restore(kept: folders.Kept) -> Comparison:
-    """Return the comparison that a folder holds.
+    """Return the stored comparison.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Contents of a folder of results, and how they are written."""
+"""Files of a results folder, and their writer."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a folder of results, beside the JSON object.
+    """Files of a results folder other than the JSON object.
 
     Attributes
     ----------
     scenario : Scenario, or mapping of str to Scenario
-        What was asked about: one, or several by names.
+        The scenario, or several by name.
     tables : mapping of str to polars.DataFrame
-        By names; empty ones are left out.
+        Tables by name; empty ones are omitted.
     pictures : mapping of str to callable
-        What draws each, by names, the one to look at first first.
+        Drawing functions by name, the main picture first.
     more : callable, optional
-        Writes what else there is to the new folder.
+        Writes further files to the new folder.
     """
 
     scenario: Scenario | Mapping[str, Scenario]
@@ -50,13 +50,8 @@ class Contents:
 def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[Path]:
     """Write results to a folder, and return the pictures.
 
-    They are written beside it first and put in its place at the end, so that nobody finds it half
-    written.
-
-    Raises
-    ------
-    OSError
-        The folder holds something else, or cannot be written.
+    The folder is written under another name and then renamed, so that it is never incomplete.
+    Raises OSError if it belongs to something else or is not writable.
     """
     with in_place_of(folder) as made:
         write_result(made, result)
@@ -78,7 +73,7 @@ def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[P
 
 
 def _write_several(folder: Path, scenarios: Mapping[str, Scenario]) -> None:
-    """Write scenarios by their names; one that names further files gets a folder of its own."""
+    """Write scenarios by name, each one with further files in its own folder."""
     if scenarios:
         folder.mkdir()
     for name, scenario in scenarios.items():

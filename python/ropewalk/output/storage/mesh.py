@@ -1,4 +1,4 @@
-"""Write a census to a folder, and read it again."""
+"""Storage of route statistics."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ GRAPHS = "graphs"
 
 
 def contents(census: Census) -> Contents:
-    """Return what a folder has of a census: a row for each deployment, and the picture.
+    """Return the files of route statistics: a row for each deployment, and the picture.
 
-    Deployments that were kept are ``deployments/32-nodes-0.csv`` and so on, as ``placement = {
-    file = "..." }`` of ``[mesh]`` reads them.
+    Kept deployments are ``deployments/32-nodes-0.csv`` and so on, in the format of ``placement = {
+    file = "..." }`` of ``[mesh]``.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def contents(census: Census) -> Contents:
 
 
 def restore(kept: folders.Kept) -> Census:
-    """Return the census that a folder holds.
+    """Return the stored route statistics.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Write predictions to a folder, and read them again."""
+"""Storage of predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURE = "models"
 
 
 def contents(predictions: Predictions) -> Contents:
-    """Return what a folder has of predictions: the models' table, and the picture."""
+    """Return the files of predictions: the models' table, and the picture."""
     import polars as pl
 
     rows = []
@@ -35,7 +35,7 @@ def contents(predictions: Predictions) -> Contents:
 
 
 def restore(kept: folders.Kept) -> Predictions:
-    """Return the predictions that a folder holds.
+    """Return the stored predictions.
 
     Examples
     --------
@@ -50,10 +50,10 @@ def restore(kept: folders.Kept) -> Predictions:
 
 
 def of_json(known: Mapping[str, Any], origin: Origin | None = None) -> Predictions:
-    """Return the predictions that ``--json`` prints so."""
+    """Return predictions from their JSON form."""
     models = tuple(_model(each) for each in known["models"])
     best = [each for each in models if each.name == known.get("best")]
-    # The object's end with the warnings of the model to believe.
+    # The JSON object's list ends with the warnings of the preferred model.
     warnings = tuple(known.get("warnings", ()))
     of_best = len(best[0].warnings) if best else 0
     return Predictions(

@@ -1,4 +1,4 @@
-"""Write a reproduction to a folder, and read it again."""
+"""Storage of a reproduction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .contents import Contents
 
 
 def contents(made: Reproduction) -> Contents:
-    """Return what a folder has of a reproduction: its tables, its picture, what was simulated."""
+    """Return the files of a reproduction: tables, picture, simulated scenarios."""
     return Contents(made.scenarios, made.tables, {made.item: lambda: made.figure})
 
 
 def restore(kept: folders.Kept) -> Reproduction:
-    """Return the reproduction that a folder holds; its picture is the one that was kept.
+    """Return the stored reproduction with its stored picture.
 
     Examples
     --------

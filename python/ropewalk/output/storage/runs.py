@@ -1,4 +1,4 @@
-"""Write runs to a folder, and read them again."""
+"""Storage of runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PICTURES = {
 
 
 def contents(results: Results) -> Contents:
-    """Return the contents of a folder of runs: tables, and the pictures that apply."""
+    """Return the files of runs: tables, and the applicable pictures."""
     from ..plot import panels, whole_runs
 
     has_steps = not results.connection.is_empty()
@@ -45,7 +45,7 @@ def contents(results: Results) -> Contents:
 
 
 def restore(kept: folders.Kept) -> Results:
-    """Return the runs that a folder holds.
+    """Return the stored runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Read a study from its folder."""
+"""Storage of a study."""
 
 from ...analysis.study.folder import restore
 

@@ -33,7 +33,7 @@ COLUMNS = {
 
 
 def table(counsel: Counsel) -> RenderableType:
-    """Return what `rich.print` shows of advice.
+    """Return advice as a `rich` renderable.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
 
 
 def _worth_showing(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return those that have a remark, and those next to them."""
+    """Return the candidates with a remark, and their neighbours."""
     remarked = [number for number, each in enumerate(evidence) if each.remarks]
     near = sorted(
         range(len(evidence)),

@@ -45,7 +45,7 @@ LINK = {
 
 
 def table(comparison: Comparison) -> RenderableType:
-    """Return what `rich.print` shows of a comparison.
+    """Return a comparison as a `rich` renderable.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _cell(comparison: Comparison, way: str, key: str, scale: float, digits: str)
 def _each(
     comparison: Comparison, kind: str, what: str, columns: Mapping[str, tuple[str, float, str]]
 ) -> Table:
-    """One row for each subflow or link, and for each of its numbers a column a way."""
+    """Return a row for each subflow or link, with a column for each number and way."""
     known = list(
         dict.fromkeys(
             name for way in comparison.ways for name in entries(comparison.means[way], kind)
@@ -140,7 +140,7 @@ def _each(
 
 
 def _agreements(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each pair: means of both, how near they are, and whether by chance."""
+    """Yield a table for each pair: both means, their agreement, and its significance."""
     pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
     for judged, against in pairs:
         shown = terminal.numbers("", (judged, against, "accuracy"), at_least=12)
@@ -157,12 +157,12 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
 
 
 def _mean(runs: Sequence[float]) -> str:
-    """Write the mean of runs, and half its 95 % interval, as in the table of all ways."""
+    """Format the mean of runs with half its 95 % interval, as in the main table."""
     return with_interval(fmean(runs), half_width(runs) if len(runs) > 1 else None)
 
 
 def _warnings(comparison: Comparison) -> list[str]:
-    """Return the warnings of the ways that carried packets, each once."""
+    """Return the warnings of the packet-level ways, each once."""
     return list(
         dict.fromkeys(
             warning

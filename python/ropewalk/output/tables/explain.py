@@ -17,7 +17,7 @@ from ...engines.wireless.link_budget import Budget
 from ...support.numerals import decimal
 from . import terminal
 
-WIDEST = (80, 20, 15)  # columns of keys, values and sources; longer ones are folded
+WIDEST = (80, 20, 15)  # widths of keys, values and sources; longer ones are folded
 BUDGET = (
     "\nm",
     "rate\nMbit/s",
@@ -27,12 +27,12 @@ BUDGET = (
     "frame\nerrors",
     "at most\nMbit/s",
 )
-# Up to a full stop, colon or semicolon that is not in parentheses.
+# Up to a full stop, colon or semicolon outside parentheses.
 CLAUSE = re.compile(r"(?:\([^)]*\)|[^.;:(]|[.;:](?! |$))*")
 
 
 def table(explanation: Explanation) -> RenderableType:
-    """Return what `rich.print` shows of an explanation.
+    """Return an explanation as a `rich` renderable.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def table(explanation: Explanation) -> RenderableType:
 
 
 def _settings(explanation: Explanation) -> Iterator[RenderableType]:
-    """Yield a table for each of the scenario's, all with columns of the same widths."""
+    """Yield a table for each of the scenario's, with equal column widths."""
     rows = {
         name: [(each, (each.key, each.value, each.source, _in_short(each))) for each in group]
         for name, group in _by_table(explanation.settings).items()
@@ -81,13 +81,13 @@ def _settings(explanation: Explanation) -> Iterator[RenderableType]:
 
 
 def _in_short(setting: Setting) -> str:
-    """Return the first clause of what a key means."""
+    """Return the first clause of a key's meaning."""
     clause = CLAUSE.match(setting.meaning)
     return clause[0] if clause else ""
 
 
 def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
-    """Group settings by their table; radios that are set alike stand together."""
+    """Group settings by table; radios with equal settings are merged."""
     tables: dict[str, list[Setting]] = {}
     for each in settings:
         tables.setdefault(each.table, []).append(each)
@@ -121,7 +121,7 @@ def _budgets(explanation: Explanation) -> Table:
 
 
 def _both_ways(budgets: Sequence[Budget]) -> Iterator[tuple[str, Budget]]:
-    """Yield budgets with what to call them: both ways of a link together where they are alike."""
+    """Yield budgets with names; both directions of a link are merged if equal."""
     for there, back in zip(budgets[::2], budgets[1::2], strict=True):
         if replace(back, link=there.link) == there:
             yield f"{there.link.name}, both ways", there
@@ -135,7 +135,7 @@ def _decibels(value: float | None) -> str:
 
 
 def _times(explanation: Explanation) -> Table:
-    """What one acknowledged frame's time goes to, a column for each kind of link."""
+    """Return the parts of an acknowledged frame's time, a column for each kind of link."""
     kinds: dict[object, list[Budget]] = {}
     for each in explanation.budgets:
         kinds.setdefault(each.exchange, []).append(each)

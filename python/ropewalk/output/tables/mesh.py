@@ -1,4 +1,4 @@
-"""A census as tables for a terminal."""
+"""Route statistics as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import terminal
 
 
 def table(census: Census) -> RenderableType:
-    """Return what `rich.print` shows of a census.
+    """Return route statistics as a `rich` renderable.
 
     Examples
     --------

@@ -18,7 +18,7 @@ WORDS = {"mean": "mean", "bound": "at most", "least": "at least"}
 
 
 def table(predictions: Predictions) -> RenderableType:
-    """Return what `rich.print` shows of predictions.
+    """Return predictions as a `rich` renderable.
 
     Examples
     --------

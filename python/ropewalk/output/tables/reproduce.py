@@ -1,4 +1,4 @@
-"""A reproduction as text: tables for a terminal, and the cells that docs/reproductions.md has."""
+"""Reproductions as text: tables for a terminal, and cells of docs/reproductions.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import terminal
 
 
 def table(made: Reproduction) -> RenderableType:
-    """Return what `rich.print` shows of a reproduction.
+    """Return a reproduction as a `rich` renderable.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def table(made: Reproduction) -> RenderableType:
 
 
 def simulated(made: Reproduction) -> str:
-    """Say what was simulated.
+    """Describe the simulated runs.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def simulated(made: Reproduction) -> str:
 
 
 def reasons(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return the reasons, each once, in the order in which they come.
+    """Return the distinct reasons in order.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def reasons(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Give quantity, published, ours, difference, unit and number of the reason as text.
+    """Return quantity, published value, ours, difference, unit and reason number as text.
 
-    What is published stands as it is printed there.
+    Published values keep their printed form.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, st
 
 
 def alike(choices: Sequence[Choice]) -> list[list[Choice]]:
-    """Group choices that name the same quantities, so that they share a table.
+    """Group choices with the same quantities, which share a table.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def alike(choices: Sequence[Choice]) -> list[list[Choice]]:
 
 
 def quantities(choices: Sequence[Choice]) -> list[str]:
-    """Return the names of all quantities of choices, in order.
+    """Return the quantities of all choices in order.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def quantities(choices: Sequence[Choice]) -> list[str]:
 
 
 def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, list[str]]]:
-    """Give question, alternative, whether it is the chosen one, and its numbers as text.
+    """Return question, alternative, whether it is chosen, and its numbers as text.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, lis
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> Table:
-    # Beside the first line of a quantity that takes several.
+    # Next to the first line of a folded quantity.
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column("")
     for heading in ("published", "ours", "difference"):
@@ -163,13 +163,13 @@ def _choices(choices: Sequence[Choice]) -> Table:
 
 
 def _signed(value: float, digits: int) -> str:
-    """With a sign, which what is rounded to zero has none of."""
+    """Format with a sign; a value rounded to zero has none."""
     written = f"{value:+.{digits}f}"
     return written if float(written) else written[1:]
 
 
 def _written(value: float | str | None, digits: int) -> str:
-    """With so many digits, unless it is a whole number or text."""
+    """Format with the given digits, unless it is an integer or text."""
     if value is None:
         return ""
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

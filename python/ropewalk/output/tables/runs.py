@@ -19,7 +19,7 @@ from . import terminal
 if TYPE_CHECKING:
     from ...results import Results
 
-MAX_SHARED = 4  # most links whose shares have room in the table
+MAX_SHARED = 4  # largest number of links with shares in the table
 FIRST_ROWS, LAST_ROWS = 48, 16  # rows shown of longer tables; --json has all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
@@ -27,18 +27,18 @@ Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times
 
 @dataclass(frozen=True)
 class Listing:
-    """A table of entries of one kind, such as links, and the columns that it shows.
+    """A table of entries of one kind, such as links, with its columns.
 
     Attributes
     ----------
     what : str
-        What an entry is, such as "link".
+        Name of an entry, such as "link".
     label : str
-        The key of its name.
+        Key of an entry's label.
     entries : list of dict
-        In the shape of a run's JSON object.
+        Entries in the shape of a run's JSON object.
     columns : mapping of str to tuple
-        By heading: the key, what its value is multiplied by, and the format.
+        By heading: key, factor of the value, and format.
     """
 
     what: str
@@ -48,7 +48,7 @@ class Listing:
 
     @property
     def known(self) -> Columns:
-        """The columns in which an entry has a value."""
+        """The columns with a value in some entry."""
         return {
             heading: cell
             for heading, cell in self.columns.items()
@@ -57,10 +57,9 @@ class Listing:
 
 
 def table(results: Results) -> RenderableType:
-    """Return results as `rich.print` shows them.
+    """Return results as a `rich` renderable.
 
-    Of several runs each number is a mean, with half the width of its 95 % confidence interval
-    where there is room.
+    For several runs each number is a mean, with half its 95 % interval if there is space.
 
     Examples
     --------
@@ -79,12 +78,9 @@ def table(results: Results) -> RenderableType:
 
 
 def listings(mean: dict[str, Any]) -> list[Listing]:
-    """Return the tables that apply: subflows, links, channels, radios, flows, competitors.
+    """Return the applicable tables: subflows, links, channels, radios, flows, competitors.
 
-    Parameters
-    ----------
-    mean : dict
-        Means over runs, or half their intervals, in the shape of a run's JSON object.
+    `mean` has means over runs, or half intervals, in the shape of a run's JSON object.
 
     Examples
     --------
@@ -106,7 +102,7 @@ def listings(mean: dict[str, Any]) -> list[Listing]:
 
 
 def runs_told(runs: Sequence[dict[str, Any]]) -> str:
-    """Say of how many runs numbers are means, and that they have confidence intervals.
+    """Describe means and intervals by their number of runs.
 
     Examples
     --------
@@ -193,7 +189,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the cost of links, and how much of their quotas is used."""
+    """Yield the cost of links and the used part of their quotas."""
     if "cost" in mean:
         per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
@@ -203,7 +199,7 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield deadlines missed, stalls of a video, and times of answers and pages."""
+    """Yield missed deadlines, stalls of a video, and response and page times."""
     late_after = results.scenario.setup.first.traffic.deadline or 0.0
     for key, counted in (("messages", "count"), ("video", "frames")):
         if key not in mean:
@@ -236,13 +232,13 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
 
 
 def _stalls(stall: dict[str, Any]) -> str:
-    """Return how often a player stalled, and for how long."""
+    """Format the number and length of a player's stalls."""
     told = f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
     return f"{told} ({stall['share']:.1%})"
 
 
 def _seconds(of: dict[str, Any], key: str) -> str:
-    """Return durations in words, where there are any."""
+    """Format durations, if any."""
     if key not in of:
         return ""
     took = of[key]
@@ -250,7 +246,7 @@ def _seconds(of: dict[str, Any], key: str) -> str:
 
 
 def _testbed(runs: Sequence[dict[str, Any]], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the testbed's kernel, how punctual its emulator was, and what the machine added."""
+    """Yield the testbed's kernel, the emulator's punctuality, and the machine's disturbance."""
     run = runs[0]
     if "kernel" in run:
         kernel = [f"Linux {run['kernel']['release']}"]
@@ -270,7 +266,7 @@ def _testbed(runs: Sequence[dict[str, Any]], mean: dict[str, Any]) -> Iterator[t
 
 
 def _own_error(runs: Sequence[dict[str, Any]], error: dict[str, Any]) -> str:
-    """Return where numbers would be without what the machine added, and how many runs it took."""
+    """Format the range of numbers without the machine's disturbance, and the attempts."""
     told = in_words(error)
     done = sum(run["own_error"]["runs"] for run in runs)
     disturbed = sum(run["own_error"]["disturbed"] for run in runs)
@@ -327,7 +323,7 @@ def _channels(entries: list[dict[str, Any]]) -> Listing:
 
 
 def _radios(entries: list[dict[str, Any]]) -> Listing:
-    """Return a table of radios: their use of time, and their drops."""
+    """Return a table of radios: use of time, and drops."""
     columns = {
         **AIRTIME,
         "dropped:\ntries": ("drops_tries", 1, ",.0f"),
@@ -348,7 +344,7 @@ def _competitors(entries: list[dict[str, Any]]) -> Listing:
 
 
 def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listing:
-    """Return a table of flows: their goodput, and their shares of links if these are few."""
+    """Return a table of flows: goodput, and shares of links if these are few."""
     columns = {
         "protocol": ("protocol", 1, ""),
         "flows": ("count", 1, ",.0f"),
@@ -374,7 +370,7 @@ def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listin
 
 
 def _entries(listing: Listing) -> Table:
-    """One row an entry, as far as one would read; one column a number that an entry knows."""
+    """Return a row for each entry, up to a readable number, and a column for each known number."""
     entries, label = listing.entries, listing.label
     more = len(entries) - FIRST_ROWS - LAST_ROWS
     longest = max((len(entry[label]) for entry in entries), default=0)

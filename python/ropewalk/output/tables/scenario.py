@@ -16,7 +16,7 @@ from . import terminal
 
 
 def table(scenario: Scenario) -> RenderableType:
-    """Return a scenario in short as `rich.print` shows it; `explain` shows every key.
+    """Return a short table of a scenario as a `rich` renderable; `explain` shows every key.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def table(scenario: Scenario) -> RenderableType:
 
 
 def _links(links: Sequence[Link]) -> Table:
-    """Show what the links have in the direction of the data, as far as any has it."""
+    """Return a table of the links' settings in the data's direction."""
     rows = [_cells(link) for link in links]
     known = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))

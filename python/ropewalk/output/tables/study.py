@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 40
 MAX_WARNINGS = 5
 ELAPSED = "wall_s"
-# What is shown of each combination, as far as it is known: heading, column, digits.
+# Shown columns of each combination, if known: heading, column, digits.
 SHOWN = (
     ("goodput Mbit/s", "goodput_mbps", 2),
     ("predicted", "predict_goodput_mbps", 2),
@@ -74,7 +74,7 @@ def table(made: StudyResults) -> RenderableType:
 
 
 def _is_alike(combinations: pl.DataFrame) -> bool:
-    """Whether several runs of each combination gave the same."""
+    """Return whether all runs of each combination gave equal results."""
     intervals = [name for name in combinations.columns if name.startswith("ci95_")]
     measured = [name for name in intervals if not name.endswith(ELAPSED)]
     known = combinations.select(measured)

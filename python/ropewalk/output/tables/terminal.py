@@ -1,4 +1,4 @@
-"""Parts of tables for a terminal, the same for every verb."""
+"""Common parts of the verbs' tables for a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
 from rich.text import Text
 
-NAMES = 16  # columns that names keep at the least
+NAMES = 16  # minimum width of names
 
 
 def heading(title: str, note: str = "") -> Text:
-    """Return a line with a title, and behind it what it is of.
+    """Return a line with a title and a note.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def warned(warnings: Iterable[str]) -> Iterator[Text]:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return lines of names and values in words."""
+    """Return lines of names with values in words."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
@@ -43,21 +43,16 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 class Numbers(Table):
-    """A table with columns of names, columns of numbers, and perhaps one of words behind.
+    """A table with columns of names, columns of numbers, and optionally a last column of words.
 
-    On a narrow terminal names and words wrap, headings wrap after full stops, and numbers that
-    have no room stand in further tables below, with the names again.
-
-    Attributes
-    ----------
-    names : int
-        Number of columns of names.
+    On a narrow terminal names and words wrap and headings wrap after full stops. Numbers that do
+    not fit are in further tables below, with the names repeated.
     """
 
     names = 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table as it is if it has room, or else its parts."""
+        """Yield the table in one piece if it fits, or in parts."""
         room = options.max_width
         if self._total([*map(_widest, self.columns)], pad_edge=self.pad_edge) <= room:
             yield from super().__rich_console__(console, options)
@@ -77,14 +72,14 @@ class Numbers(Table):
         yield self._part([*first, *block], room, pad_edge=pad_edge)
 
     def _total(self, widths: Sequence[int], *, pad_edge: bool) -> int:
-        """Return the width of a table with such columns: padding, gaps between them, edges."""
+        """Return the width of a table with such columns: padding, gaps and edges."""
         edges = 0 if pad_edge else -2
         if self.box is None:
             return sum(widths) + 2 * len(widths) + edges
         return sum(widths) + 3 * len(widths) + 1 + edges
 
     def _part(self, columns: Sequence[Column], room: int, *, pad_edge: bool) -> Table:
-        """Return a table of some columns, in which those that may wrap share what is left."""
+        """Return a table of some columns; columns that can wrap share the remaining width."""
         widths = [_narrowest(each) for each in columns]
         left = room - self._total(widths, pad_edge=pad_edge)
         part = Table(box=self.box, padding=(0, 1), pad_edge=pad_edge)
@@ -110,7 +105,7 @@ def _widest(column: Column) -> int:
 
 
 def _narrowest(column: Column) -> int:
-    """Return how wide a column stays: numbers do not wrap, words do between them."""
+    """Return a column's minimum width: numbers do not wrap, words do."""
     if column.no_wrap:
         return _widest(column)
     words = [word for text in _texts(column)[1:] for word in text.split()]
@@ -120,7 +115,7 @@ def _narrowest(column: Column) -> int:
 
 
 def broken(key: str, width: int) -> str:
-    r"""Return a dotted key in lines that end after full stops, each of at most a width.
+    r"""Wrap a dotted key after full stops, in lines of at most a width.
 
     Examples
     --------
@@ -140,16 +135,9 @@ def _pieces(key: str) -> list[str]:
 
 
 def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Numbers:
-    """Return an empty table whose first column of names may wrap, unlike numbers.
+    """Return an empty table with a first column of names that can wrap, unlike numbers.
 
-    Parameters
-    ----------
-    what : str
-        Heading of the names.
-    headings : iterable of str
-        Headings of the numeric columns.
-    at_least : int
-        So wide the names stay where a terminal is narrow.
+    `what` is the heading of the names, `at_least` their minimum width.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from rich.text import Text
 
 
 def table(diagnosis: Mapping[str, Any]) -> RenderableType:
-    """Return what `rich.print` shows of a diagnosis.
+    """Return a diagnosis as a `rich` renderable.
 
     Examples
     --------

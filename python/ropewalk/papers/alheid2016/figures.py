@@ -58,22 +58,22 @@ OF_RFC = "RFC 8684 uses both paths, whatever the answer to reordering: no subflo
 
 
 def fig3(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 3 again: 54 and 54 Mbit/s."""
+    """Reproduce figure 3: 54 and 54 Mbit/s."""
     return _made(1, seed, runs, progress)
 
 
 def fig4(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 4 again: 2 and 2 Mbit/s."""
+    """Reproduce figure 4: 2 and 2 Mbit/s."""
     return _made(2, seed, runs, progress)
 
 
 def fig5(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 5 again: 54 and 2 Mbit/s."""
+    """Reproduce figure 5: 54 and 2 Mbit/s."""
     return _made(3, seed, runs, progress)
 
 
 def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 6 again: 6 and 2 Mbit/s."""
+    """Reproduce figure 6: 6 and 2 Mbit/s."""
     return _made(4, seed, runs, progress)
 
 
@@ -116,7 +116,7 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
 
 
 class _Curves:
-    """What was measured of one scenario, by policy, coupling and distance."""
+    """Measurements of one scenario by policy, coupling and distance."""
 
     def __init__(self, number: int, measured: Mapping[Experiment, Measured]) -> None:
         self.number = number
@@ -133,7 +133,7 @@ class _Curves:
         return self._measured[key].mean
 
     def most_beyond(self) -> float:
-        """The most of any policy and coupling beyond 80 m."""
+        """Largest value of any policy and coupling beyond 80 m."""
         far = [distance for distance in DISTANCES_M if distance >= FAR_M]
         return max(
             self.goodput(policy, coupling, distance)
@@ -144,7 +144,7 @@ class _Curves:
 
 
 def _claims(of: _Curves) -> list[Comparison]:
-    """What the paper's text says of this scenario."""
+    """Compare with the paper's text about this scenario."""
     stated = claims()
     if of.number == 1:
         return [
@@ -212,7 +212,7 @@ def _beyond(of: _Curves, reason: str) -> Comparison:
 
 
 def _near(of: _Curves) -> list[Comparison]:
-    """GThroughput of each policy and coupling at 10 m, and the goodput of RFC 8684."""
+    """Return each policy's and coupling's gThroughput at 10 m, and the goodput of RFC 8684."""
     module = [
         Comparison(
             f"{POLICIES[policy]}, {COUPLINGS[coupling]}, {NEAR_M} m",
@@ -236,7 +236,7 @@ def _near(of: _Curves) -> list[Comparison]:
 
 
 def _draw(measured: Mapping[Experiment, Measured]) -> Figure:
-    """Draw a row a coupling: gThroughput at all distances as a box, and at each."""
+    """Draw a row per coupling: gThroughput over all distances as a box, and at each."""
     names = [*POLICIES.values(), "RFC 8684\n(goodput)"]
     with picture(10, 8) as figure:
         rows = figure.subplots(3, 2, sharex="col", sharey=True)
@@ -266,7 +266,7 @@ def _draw(measured: Mapping[Experiment, Measured]) -> Figure:
 def _curve(
     measured: Mapping[Experiment, Measured], policy: str | None, coupling: str
 ) -> list[float]:
-    """At each distance the mean of the runs: gThroughput, of RFC 8684 goodput."""
+    """Return the mean at each distance: gThroughput, or goodput for RFC 8684."""
     column = "goodput_mbps" if policy is None else "gthroughput_mbps"
     own = {
         each.distance_m: of.mean[column]

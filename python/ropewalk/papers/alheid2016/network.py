@@ -1,4 +1,4 @@
-"""Alheid et al. 2016: two networks to a station, and the stacks that are compared."""
+"""Alheid et al. 2016: two networks to a station, and the compared stacks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ POLICIES = {
 }
 # In the order of the paper's tables.
 COUPLINGS = {"lia": "Co-CC", "uncoupled": "Un-CC", "fully-coupled": "FC-CC"}
-# Data rates of the two networks of each scenario, Mbit/s.
+# Rates of the two networks by scenario, Mbit/s.
 SCENARIOS = {1: (54, 54), 2: (2, 2), 3: (54, 2), 4: (6, 2)}
 DISTANCES_M = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 DURATION_S = 50
 PACKET = 1400
-# What one TCP gets out of a radio of this rate, Mbit/s: the paper has 15 of 54.
+# Goodput of one TCP over a radio of this rate, Mbit/s; the paper states 15 for 54.
 OF_ONE_TCP = {54: 15.0, 6: 4.9, 2: 1.65}
 
 RADIOS = """\
@@ -107,7 +107,7 @@ queue = "400 packets"
 
 @dataclass(frozen=True)
 class Experiment:
-    """One transport over the two networks of one scenario.
+    """A transport over the two networks of a scenario.
 
     Attributes
     ----------
@@ -116,13 +116,13 @@ class Experiment:
     coupling : str
         Our name of the congestion control.
     policy : str or None
-        The module's policy; None is the MPTCP of RFC 8684.
+        The module's policy; None means MPTCP of RFC 8684.
     over : str
-        Radios, or wires in their place.
+        Radios, or wired links in their place.
     distance_m : int
-        Of the station to both access points, of radios.
+        Distance of the station to both access points, for radios.
     second_ms : float
-        Delay of the second wire; of the first it is 12.
+        Delay of the second wired link; the first has 12 ms.
     """
 
     number: int
@@ -134,13 +134,13 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """A short name, for files and tables."""
+        """Short name for files and tables."""
         stack = self.policy or "rfc8684"
         return f"s{self.number}-{self.over}-{self.distance_m}-{stack}-{self.coupling}"
 
     @property
     def name(self) -> str:
-        """What is compared, in the paper's words."""
+        """Description in the paper's words."""
         stack = "RFC 8684" if self.policy is None else POLICIES[self.policy]
         return f"S{self.number} {stack}, {COUPLINGS[self.coupling]}"
 
@@ -183,8 +183,8 @@ class Measured:
     experiment : Experiment
         The experiment.
     rows : list of dict
-        For each run what the paper measures: out of order in percent, most segments stored,
-        gThroughput (of the module alone) and goodput in Mbit/s, goodput of each path.
+        Measurements of each run: out of order in percent, largest number of stored segments,
+        gThroughput (module only) and goodput in Mbit/s, goodput of each path.
     """
 
     experiment: Experiment
@@ -192,18 +192,18 @@ class Measured:
 
     @property
     def mean(self) -> dict[str, float]:
-        """The mean of each number over the runs."""
+        """Mean of each number over the runs."""
         return statistics.mean(self.rows)
 
 
-# Tables III and IV are of the same runs, and at 10 m the figures, too.
+# Tables III and IV share runs, also with the figures at 10 m.
 _SIMULATED: dict[tuple[Experiment, int, int], Measured] = {}
 
 
 def simulated(
     wanted: Sequence[Experiment], *, seed: int, runs: int, progress: Progress
 ) -> dict[Experiment, Measured]:
-    """Simulate experiments, so many runs of each; what another item has simulated is not again."""
+    """Simulate experiments that no other item has simulated."""
     found = {}
     for done, experiment in enumerate(wanted):
 
@@ -221,7 +221,7 @@ def simulated(
 
 
 def claims() -> dict[str, Any]:
-    """Return what the paper's text states of gThroughput."""
+    """Return the paper's statements about gThroughput."""
     stated: dict[str, Any] = published("alheid-2016")["claims"]
     return stated
 
@@ -231,7 +231,7 @@ def _named(rates: tuple[int, int]) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _radio(channel: str, rate: int) -> str:
-    # The rates of 802.11b are among those of 802.11g; its stations answer at one of their own.
+    # 802.11g includes the rates of 802.11b, but stations of 802.11b reply at their own.
     basic = ', basic_rates = ["2 Mbit/s"]' if rate == 2 else ""
     return f'{{ channel = "{channel}", rate = "{rate} Mbit/s"{basic} }}'
 

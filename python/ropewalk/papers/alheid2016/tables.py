@@ -1,4 +1,4 @@
-"""Alheid et al. 2016, tables III and IV: what is out of order, and how much of it is stored."""
+"""Alheid et al. 2016, tables III and IV: out-of-order segments and their storage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OVER: tuple[Over, ...] = ("wires", "radios")
 KIB = PACKET / 1024
-# Of the second wire, in place of 12.1.
+# Delay of the second wired link, in place of 12.1 ms.
 LONGER_MS = 12.5
 
 OF_POLICY = {
@@ -64,12 +64,12 @@ OF_RFC = (
 
 
 def table3(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make table III again: segments that are stored out of order, in percent."""
+    """Reproduce table III: out-of-order segments, in percent."""
     return _made("table3", "III: out of order", "out_of_order_percent", "%", seed, runs, progress)
 
 
 def table4(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make table IV again: most that is stored at once."""
+    """Reproduce table IV: largest amount stored at once."""
     return _made("table4", "IV: buffer", "buffer_packets", "packets", seed, runs, progress)
 
 
@@ -125,7 +125,7 @@ def _of_second_wire(
     seed: int,
     runs: int,
 ) -> Choice:
-    """What S2's TCP-DOOR is without the timeout that the second wire's delay brings."""
+    """Return S2's TCP-DOOR without the timeout caused by the second link's delay."""
     usual = [Experiment(2, coupling, "tcp-door", "wires") for coupling in COUPLINGS]
     longer = [replace(each, second_ms=LONGER_MS) for each in usual]
     of_longer = simulated(longer, seed=seed, runs=runs, progress=None)
@@ -149,10 +149,10 @@ def _of_second_wire(
 
 
 def _published(item: str, experiment: Experiment) -> float:
-    """What the paper has of it; of RFC 8684, what it has without an answer."""
+    """Return the paper's value; for RFC 8684, the one without a policy."""
     rows = published("alheid-2016")[item][experiment.policy or "none"]
     value: float = rows[experiment.number - 1][list(COUPLINGS).index(experiment.coupling)]
-    # Table IV's KB are 1024 bytes: each is a whole number of packets.
+    # Table IV's KB have 1024 bytes: then each value is a whole number of packets.
     return value if item == "table3" else round(value / KIB)
 
 
@@ -183,7 +183,7 @@ def _draw(
     column: str,
     unit: str,
 ) -> Figure:
-    """Draw a panel a scenario: each policy and coupling as published, and ours."""
+    """Draw a panel per scenario: each policy and coupling as published, and ours."""
     places = {
         (policy, coupling): 4 * group + place
         for group, policy in enumerate(POLICIES)

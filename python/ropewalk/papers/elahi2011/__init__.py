@@ -1,1 +1,1 @@
-"""Tables and figures of the paper, made again."""
+"""Reproduction of tables and figures of Elahi et al. 2011."""

@@ -1,4 +1,4 @@
-"""Distributions of Elahi et al. 2011 over the number of packets, one for each row of table 1."""
+"""Distributions of the number of packets (Elahi et al. 2011), for each row of table 1."""
 
 from __future__ import annotations
 
@@ -20,19 +20,10 @@ UNSTATED = "The paper draws the curve and states no number of it."
 
 
 def distributions(column: str, of: Callable[[Queue], NDArray[np.float64]]) -> pl.DataFrame:
-    """Return a distribution over n for each row of table 1.
+    """Return a table of a distribution over n for each row of table 1.
 
-    Parameters
-    ----------
-    column : str
-        Column of its values.
-    of : callable
-        Gives a queue's distribution, for n from 0 on.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``row``, ``system``, ``packets`` and `column`.
+    `of` returns a queue's distribution for n = 0, 1, ... The table has columns ``row``,
+    ``system``, ``packets`` and `column`.
     """
     import polars as pl
 
@@ -51,19 +42,9 @@ def distributions(column: str, of: Callable[[Queue], NDArray[np.float64]]) -> pl
 
 
 def curves(table: pl.DataFrame, column: str, label: str) -> Figure:
-    """Draw a distribution over the number of packets for each system of Elahi et al. 2011.
+    """Draw a distribution over the number of packets, one line for each system.
 
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Columns ``row``, ``system``, ``packets`` and `column`.
-    column, label : str
-        What is drawn, and what the axis calls it.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One line a system.
+    `table` is as returned by `distributions`; `label` is the axis label.
     """
     with picture(7.5, 4.2) as figure:
         axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""Elahi et al. 2011, figure 3: the probability of n packets in the system."""
+"""Elahi et al. 2011, figure 3: probability of n packets in the system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rows import Capacity, Row, queue, rows
 
 
 def reproduce() -> Reproduction:
-    """Make figure 3 again."""
+    """Reproduce figure 3."""
     table = distributions("probability", probability)
     return Reproduction(
         paper="elahi-2011",
@@ -64,7 +64,7 @@ def reproduce() -> Reproduction:
 
 
 def _changes(capacity: Capacity) -> list[float]:
-    """How far p_n moves at most, for each row."""
+    """Return the largest change of p_n for each row."""
     return [_change(row, capacity) for row in rows()]
 
 

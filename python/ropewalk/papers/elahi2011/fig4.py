@@ -1,4 +1,4 @@
-"""Elahi et al. 2011, figure 4: the probability of at most n packets in the system."""
+"""Elahi et al. 2011, figure 4: probability of at most n packets in the system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rows import Capacity, Row, queue, rows
 
 
 def reproduce() -> Reproduction:
-    """Make figure 4 again."""
+    """Reproduce figure 4."""
     paper = published("elahi-2011")
     first, last = paper["fig4"]["packets"]
     every = distributions("probability", cumulative_probability)

@@ -1,4 +1,4 @@
-"""Elahi et al. 2011, figure 5: the rates of table 1, drawn."""
+"""Elahi et al. 2011, figure 5: the rates of table 1 as a picture."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from .simulated import ETHERNET, EXACT, simulated
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make figure 5 again.
+    """Reproduce figure 5.
 
-    Its rates are table 1's; what the picture shows beyond it is how they lie below the uppermost
-    curve, the departure rates.
+    It adds the distance of the rates of table 1 from the uppermost curve, the departure rates.
     """
     runs_of_all, scenarios = simulated((EXACT, ETHERNET), seed=seed, runs=runs, progress=progress)
     table = rates(runs_of_all)

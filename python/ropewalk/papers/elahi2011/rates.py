@@ -1,4 +1,4 @@
-"""The rates of table 1 of Elahi et al. 2011: the paper's two, what leaves the queue, simulated."""
+"""Rates of table 1 of Elahi et al. 2011: published, departures from the queue, simulated."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ UNIT = "packets/s"
 
 
 def rates(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return each row's rates, packets per second: what arrives, what can leave, what leaves.
+    """Return each row's rates in packets per second: arrivals, capacity, departures.
 
-    Columns that end in ``_published`` are the paper's; ``analytic`` is equation (11),
-    ``effective`` the rate at which packets leave the queue, equation (10); ``exact`` and
-    ``ethernet`` are simulated over those links, means of all runs.
+    Columns with ``_published`` are the paper's. ``analytic`` is equation (11) and ``effective``
+    equation (10), the rate of departures from the queue. ``exact`` and ``ethernet`` are means of
+    simulations over those links.
     """
     import polars as pl
 
@@ -51,7 +51,7 @@ def rates(simulated: pl.DataFrame) -> pl.DataFrame:
 
 
 def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[Comparison, ...]:
-    """Put the paper's rates beside ours."""
+    """Compare the paper's rates with ours."""
     analytic = [
         Comparison(
             f"analytic, {row.name}",
@@ -85,7 +85,7 @@ def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[Comparison, 
 
 
 def share_of_experiment(simulated: pl.DataFrame, links: Links) -> dict[str, float]:
-    """Return the least and the most of what was simulated, in per cent of the experiment."""
+    """Return the range of the simulated rates, in percent of the experiment."""
     import polars as pl
 
     mean = simulated.filter(pl.col("links") == links.key).group_by("row")
@@ -119,7 +119,7 @@ def _of_exact(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
 
 
 def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
-    """Say why the experiment reads what it reads."""
+    """Explain the values of the experiment."""
     import polars as pl
 
     found = simulated.filter(pl.col("links") == ETHERNET.key)
@@ -150,13 +150,13 @@ def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
 
 
 def _percent(table: pl.DataFrame, column: str, of: str) -> str:
-    """From which to which share one column is of another."""
+    """Return the range of one column as a share of another."""
     share = (100 * table[column] / table[of]).to_numpy()
     return f"{share.min():.1f} to {share.max():.1f} %"
 
 
 def draw(table: pl.DataFrame) -> Figure:
-    """Draw figure 5 with what truly leaves, and below it all rates over the departure rates."""
+    """Draw figure 5 with true departures, and below it all rates relative to capacity."""
     curves = (
         ("departure", "sum of departure rates", FAINT, "-", "s"),
         ("effective", "leaves the queue", COLOURS[2], "-", "^"),

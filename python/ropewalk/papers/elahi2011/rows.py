@@ -1,4 +1,4 @@
-"""The six systems of Elahi et al. 2011, which are the rows of table 1."""
+"""The six systems of Elahi et al. 2011, the rows of table 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SendBuffers: TypeAlias = Literal["50 a connection", "150 in each row", "one a co
 
 @dataclass(frozen=True)
 class Row:
-    """A row of table 1; all rates in packets per second."""
+    """A row of table 1; rates are in packets per second."""
 
     number: int
     arrival: float
@@ -24,7 +24,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What arrives and what can leave, such as ``"638 to 320+192+128"``."""
+        """Arrivals and capacity, such as ``"638 to 320+192+128"``."""
         return f"{self.arrival:g} to {'+'.join(f'{rate:g}' for rate in self.departure)}"
 
 
@@ -44,7 +44,7 @@ def rows() -> tuple[Row, ...]:
 
 
 def system() -> dict[str, Any]:
-    """Return what section 5 says of the system."""
+    """Return section 5's statements about the system."""
     facts: dict[str, Any] = published("elahi-2011")["system"]
     return facts
 
@@ -54,21 +54,10 @@ def queue(
     capacity: Capacity = "300 in each row",
     send_buffers: SendBuffers = "50 a connection",
 ) -> Queue:
-    """Return the queue of a row.
+    """Return the queue of a row, for the formulas of `ropewalk.model.elahi2011`.
 
-    Parameters
-    ----------
-    row : Row
-        Rates.
-    capacity : str
-        What N is. Section 5 says 300 for three connections.
-    send_buffers : str
-        What S is. "one a connection" is the textbook's queue.
-
-    Returns
-    -------
-    Queue
-        For the formulas of `ropewalk.model.elahi2011`.
+    `capacity` selects N: section 5 states 300 for three connections. `send_buffers` selects S:
+    "one a connection" is the textbook's queue.
 
     Examples
     --------

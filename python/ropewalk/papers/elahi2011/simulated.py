@@ -1,4 +1,4 @@
-"""The experiment of Elahi et al. 2011 simulated, over links as it may have had them."""
+"""The experiment of Elahi et al. 2011 simulated over plausible links."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
     from ...results import Results
 
-HEADER = 16  # header of a frame here; the paper's has 8 bytes
-SEGMENTS = 2  # a packet of 2064 bytes fills one segment of 1460 and a part of another
+HEADER = 16  # our frame header; the paper's has 8 bytes
+SEGMENTS = 2  # a packet of 2064 bytes fills one segment of 1460 and part of another
 HEADERS = 40  # IPv4 and TCP
 TIMESTAMPS = 12  # the option, padded
 FRAME = 18  # IEEE 802.3: header 14, check sequence 4
-ON_THE_WIRE = 38  # and preamble 8, gap 12
-PER_MBIT = 64  # packets of 2048 bytes in a Mbit of 2^20 bit
+ON_THE_WIRE = 38  # plus preamble 8, gap 12
+PER_MBIT = 64  # packets of 2048 bytes in 2^20 bit
 
 
 @dataclass(frozen=True)
 class Links:
-    """What the links of an experiment are like.
+    """Kind of links of an experiment.
 
     Attributes
     ----------
     key : str
-        Short name, for files and tables.
+        Short name for files and tables.
     name : str
-        The same in words.
+        Description.
     mbit : float or None
-        Bits in a Mbit where a link's rate is as many Mbit/s as its departure rate is with 2^20;
-        None where a link is as fast as makes its goodput the departure rate.
+        Bits in a Mbit, for links whose nominal rate equals the departure rate at 2^20 bit; None
+        for links whose goodput equals the departure rate.
     frame : int
-        Bytes that a frame adds to an IP packet.
+        Bytes of framing for each IP packet.
     timestamps : bool
-        Whether TCP's segments have them.
+        Whether TCP uses timestamps.
     backbone_mbps : float or None
-        Rate of the link that all share, 10^6 bit/s; None for an unlimited one.
+        Rate of the shared link, 10^6 bit/s; None for unlimited.
     delay_ms : float
-        One way, of a connection's own link.
+        One-way delay of a connection's own link.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Links:
     delay_ms: float = 10
 
     def rate_bps(self, departure: float) -> float:
-        """Return the rate of IP packets, bit/s, of a link with a departure rate.
+        """Return the IP packet rate in bit/s of a link with a departure rate.
 
         Examples
         --------
@@ -68,7 +68,7 @@ class Links:
         return self._without_frames(self.mbit * departure / PER_MBIT)
 
     def scenario(self, row: Row) -> Scenario:
-        """Return the experiment of a row of table 1 over such links."""
+        """Return a row's experiment over such links."""
         facts = system()
         bits = 8 * facts["packet_bytes"]
         links = [
@@ -109,7 +109,7 @@ class Links:
 
     @property
     def _packet_bytes(self) -> int:
-        """Of all IP packets that carry one packet."""
+        """IP bytes of all segments of one packet."""
         facts = system()
         own: int = facts["packet_bytes"] + HEADER
         return own + SEGMENTS * self.headers
@@ -153,25 +153,11 @@ def simulated(
     runs: int,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[pl.DataFrame, dict[str, Scenario]]:
-    """Simulate all rows of table 1 over some kinds of links.
+    """Simulate all rows of table 1 over some kinds of links; return a table and the scenarios.
 
-    Parameters
-    ----------
-    kinds : sequence of Links
-        Kinds of links to simulate.
-    seed, runs : int
-        Seed of the first run, and how many runs of each scenario.
-    progress : callable or None
-        Called with the number of finished runs and how many there will be.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        One row for each kind of links, row of table 1 and run: packets per second that the
-        application gets in order, segments sent for each packet, packets that were dropped or sent
-        again, and how full the least used of the connections' links was.
-    scenarios : dict of str to Scenario
-        Simulated scenarios by name.
+    The table has a row for each kind of links, row of table 1 and run: packets per second
+    delivered in order, segments per packet, packets dropped or retransmitted, and the load of the
+    least used link.
     """
     import polars as pl
 

@@ -16,7 +16,7 @@ from .simulated import DELAYS, ETHERNET, KINDS, simulated
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make table 1 again."""
+    """Reproduce table 1."""
     runs_of_all, scenarios = simulated((*KINDS, *DELAYS), seed=seed, runs=runs, progress=progress)
     table = rates(runs_of_all)
     return Reproduction(
@@ -69,7 +69,7 @@ def reproduce(
 def _agreement(
     *, capacity: Capacity = "300 in each row", send_buffers: SendBuffers = "50 a connection"
 ) -> dict[str, float]:
-    """How near the analytic column comes."""
+    """Return the agreement of the analytic column."""
     ours = [goodput(queue(row, capacity, send_buffers)) for row in rows()]
     alike = sum(
         round(value, printed_digits(row.analytic)) == row.analytic

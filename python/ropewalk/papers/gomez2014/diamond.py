@@ -1,4 +1,4 @@
-"""The diamond of Gómez et al. 2014, figure 2: two relays between a source and a destination."""
+"""The diamond of Gómez et al. 2014, figure 2: two relays between source and destination."""
 
 from __future__ import annotations
 
@@ -115,18 +115,18 @@ size = "20 MB"
 
 @dataclass(frozen=True)
 class Stack:
-    """A transport of the comparison.
+    """A compared transport.
 
     Attributes
     ----------
     key : str
-        Short name, for files and tables.
+        Short name for files and tables.
     name : str
-        The same in words.
+        Description.
     channels : int
-        On how many channels the paths are.
+        Number of channels of the paths.
     keys : mapping of str to str
-        Of ``[transport]``, as a scenario file spells them.
+        Keys of ``[transport]``, as in a scenario file.
     """
 
     key: str
@@ -200,7 +200,7 @@ AS_PUBLISHED = _mptcp(
 
 
 def _module(key: str, name: str, congestion: str, channels: int = 2) -> Stack:
-    """The authors' own module, in its D-SACK mode."""
+    """Return the authors' own module in its D-SACK mode."""
     keys = {
         "profile": '"mptcp-ns3"',
         "reordering": '"dsack"',
@@ -230,7 +230,7 @@ class Measured:
     upper, lower : float
         Frame error ratios of the relays' first hops.
     scenario : Scenario
-        The scenario that was run.
+        The experiment's scenario.
     results : Results
         The runs, with a timeline.
     """
@@ -243,17 +243,17 @@ class Measured:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Goodputs of both paths together and of each, packets lost on links; one row a run."""
+        """Goodputs in total and by path, and packets lost on links; one row per run."""
         return [_row(run) for run in self.results.runs]
 
     @property
     def mean(self) -> dict[str, float]:
-        """The mean of each number over the runs."""
+        """Mean of each number over the runs."""
         return statistics.mean(self.rows)
 
     @property
     def ci95(self) -> dict[str, float]:
-        """Half the width of each mean's 95 % confidence interval; empty for one run."""
+        """Half the 95 % interval of each mean; empty for one run."""
         return statistics.ci95(self.rows)
 
 
@@ -266,14 +266,8 @@ def simulated(
 ) -> list[Measured]:
     """Simulate experiments on the diamond.
 
-    Parameters
-    ----------
-    wanted : sequence of (Stack, float, float)
-        The transport, and the frame error ratios of the upper and of the lower relay's first hop.
-    seed, runs : int
-        Seed of the first run, and how many runs of each scenario.
-    progress : callable or None
-        Called with the number of finished runs and how many there will be.
+    Each wanted experiment is a transport with the frame error ratios of the upper and of the lower
+    relay's first hop.
     """
     found = []
     for done, (stack, upper, lower) in enumerate(wanted):
@@ -302,7 +296,7 @@ def table(measured: Sequence[Measured]) -> pl.DataFrame:
 
 
 def scenarios(measured: Sequence[Measured]) -> dict[str, Scenario]:
-    """Return what was run, by a name that tells the experiments apart."""
+    """Return the scenarios by name."""
     return {
         f"{each.stack.key}-{100 * each.upper:g}-{100 * each.lower:g}": each.scenario
         for each in measured
@@ -310,7 +304,7 @@ def scenarios(measured: Sequence[Measured]) -> dict[str, Scenario]:
 
 
 def facts() -> dict[str, float]:
-    """Return what the paper states of the diamond."""
+    """Return the paper's statements about the diamond."""
     stated: dict[str, float] = published("gomez-2014")["diamond"]
     return stated
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HOPS = (2, 3, 4, 5, 6, 7)
-OF_EACH = 7  # deployments per number of hops of route 1
-LOOKED_AT = 1000  # deployments that they are chosen from: the paper's number
+OF_EACH = 7  # deployments for each number of hops of route 1
+LOOKED_AT = 1000  # candidate deployments: the paper's number
 DURATION_S = 35
 WARMUP_S = 5
 
@@ -98,15 +98,15 @@ class Measured:
     Attributes
     ----------
     number : int
-        Number of the deployment.
+        Index of the deployment.
     hops, second : int
-        Of route 1 and of route 2.
+        Hops of route 1 and of route 2.
     stack : Stack
         The transport.
     scenario : Scenario
-        The scenario that was run.
+        Simulated scenario.
     goodputs_mbps : tuple of float
-        One for each seed.
+        Goodput for each seed.
     """
 
     number: int
@@ -118,14 +118,14 @@ class Measured:
 
     @property
     def mean(self) -> float:
-        """The mean goodput over the seeds, Mbit/s."""
+        """Mean goodput over the seeds, Mbit/s."""
         return float(np.mean(self.goodputs_mbps))
 
 
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make figure 10 again."""
+    """Reproduce figure 10."""
     measured = _simulated(seed, runs, progress)
     ratios = {stack.key: _ratios(measured, stack) for stack in ALL if stack is not TCP}
     stated = published("gomez-2014")["mesh"]
@@ -197,7 +197,7 @@ def reproduce(
 
 
 def _of_two_hops(measured: Sequence[Measured], ratios: Sequence[float]) -> list[float]:
-    """Return the ratios of the deployments whose route 1 is the shortest of the figure."""
+    """Return the ratios of deployments with the figure's shortest route 1."""
     deployments = zip(_of(measured, TCP), ratios, strict=True)
     return [ratio for each, ratio in deployments if each.hops == HOPS[0]]
 
@@ -205,7 +205,7 @@ def _of_two_hops(measured: Sequence[Measured], ratios: Sequence[float]) -> list[
 def _of_module(
     measured: Sequence[Measured], ratios: Mapping[str, Sequence[float]]
 ) -> list[Comparison]:
-    """What the paper says of both curves, of its own code."""
+    """Compare with the paper's statements on both curves of its own code."""
     two, one = ratios[MODULE_COMPENSATED.key], ratios[MODULE_ONE_CHANNEL.key]
     near = _of_two_hops(measured, two)
     stated = published("gomez-2014")["mesh"]
@@ -255,7 +255,7 @@ def _simulated(
 
 
 def _deployments(seed: int) -> list[tuple[int, int, int, Any]]:
-    """Return the first deployments with each number of hops: number, hops of both, places."""
+    """Return the first deployments for each number of hops: index, hops, positions."""
     counted = mesh.census(
         all_feasible(), graphs=LOOKED_AT, seed=seed, optimal=False, keep=LOOKED_AT
     ).counts[0]
@@ -300,7 +300,7 @@ def _spread(measured: Sequence[Measured], hops: int, stack: Stack) -> str:
 
 
 def _ratios(measured: Sequence[Measured], stack: Stack) -> list[float]:
-    """Return goodput over TCP's, deployment by deployment."""
+    """Return each deployment's goodput relative to TCP's."""
     pairs = zip(_of(measured, stack), _of(measured, TCP), strict=True)
     return [each.mean / tcp.mean for each, tcp in pairs]
 

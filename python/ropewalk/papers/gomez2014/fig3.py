@@ -54,7 +54,7 @@ OF_MODULE = (
 
 
 def fig3a(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 3a again: a TCP over one relay."""
+    """Reproduce figure 3a: TCP over one relay."""
     (tcp,) = measured = simulated([(TCP, 0, 0)], seed=seed, runs=runs, progress=progress)
     return _made(
         "fig3a",
@@ -75,7 +75,7 @@ def fig3a(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig3b(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 3b again: MPTCP with both paths on one channel."""
+    """Reproduce figure 3b: MPTCP with both paths on one channel."""
     stacks = (TCP, ONE_CHANNEL, UNBOUNDED)
     tcp, both, unbounded = measured = simulated(
         [(stack, 0, 0) for stack in stacks], seed=seed, runs=runs, progress=progress
@@ -126,7 +126,7 @@ def fig3b(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig3c(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 3c again: MPTCP on two channels, whose windows no loss in the other moves."""
+    """Reproduce figure 3c: MPTCP on two channels, with independent windows."""
     module = (MODULE_UNCOUPLED, MODULE_LINKED, MODULE_COMPENSATED)
     stacks = (TCP, UNCOUPLED, LINKED, COMPENSATED, AS_PUBLISHED, *module)
     tcp, *others = measured = simulated(
@@ -163,7 +163,7 @@ def fig3c(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 3d again: MPTCP on two channels, fully coupled."""
+    """Reproduce figure 3d: MPTCP on two channels, fully coupled."""
     stacks = (UNCOUPLED, COUPLED, MODULE_UNCOUPLED, MODULE_COUPLED)
     free, coupled, module_free, module_coupled = measured = simulated(
         [(stack, 0, 0) for stack in stacks], seed=seed, runs=runs, progress=progress
@@ -277,7 +277,7 @@ def _plus_minus(measured: Measured) -> str:
 
 
 def _draw(measured: Sequence[Measured]) -> Figure:
-    """Draw the goodput of each path and of both over time, in each experiment's slowest run."""
+    """Draw goodput over time, by path and in total, for each experiment's slowest run."""
     import polars as pl
 
     most = max(each.results.summary["goodput_mbps"].to_numpy().max() for each in measured)
@@ -287,7 +287,7 @@ def _draw(measured: Sequence[Measured]) -> Figure:
             timeline = each.results.timeline
             slowest = each.results.summary.sort("goodput_mbps")["seed"][0]
             of_run = timeline.filter(pl.col("seed") == slowest)
-            of_run = of_run.filter(pl.col("time_s") < pl.col("time_s").max())  # a part of a step
+            of_run = of_run.filter(pl.col("time_s") < pl.col("time_s").max())  # partial last step
             both = of_run.group_by("time_s", maintain_order=True).agg(pl.col("goodput_mbps").sum())
             axes.plot(both["time_s"], both["goodput_mbps"], color=INK, label="together")
             paths = of_run.group_by("link", maintain_order=True)

@@ -52,7 +52,7 @@ GAIN = (
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make figure 4 again."""
+    """Reproduce figure 4."""
     wanted = [(stack, error, error) for stack in STACKS for error in ERRORS]
     measured = simulated(wanted, seed=seed, runs=runs, progress=progress)
     goodput = {(each.stack.key, each.upper): each.mean["goodput_mbps"] for each in measured}
@@ -89,7 +89,7 @@ def _claims(
     goodput: dict[tuple[str, float], float],
     half: dict[tuple[str, float], float],
 ) -> list[Comparison]:
-    """What the paper says of the curves, of one MPTCP on two channels and on one."""
+    """Compare with the paper's statements on one MPTCP's curves, on two channels and on one."""
     two, one = stacks
     module = stacks is MODULE
     clean = 100 * (goodput[two.key, 0] / goodput[TCP.key, 0] - 1)

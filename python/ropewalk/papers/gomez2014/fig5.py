@@ -1,4 +1,4 @@
-"""Gómez et al. 2014, figure 5: how load is shared where the lower path alone has errors."""
+"""Gómez et al. 2014, figure 5: load sharing with errors on the lower path."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SHARES = (
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make figure 5 again."""
+    """Reproduce figure 5."""
     wanted = [(TCP, 0.0, 0.0)] + [(stack, 0.0, error) for stack in STACKS for error in ERRORS]
     tcp, *measured = every = simulated(wanted, seed=seed, runs=runs, progress=progress)
     alone = tcp.mean["goodput_mbps"]
@@ -90,7 +90,7 @@ def _claims(
     alone: float,
     runs: int,
 ) -> list[Comparison]:
-    """What the paper says of the bars, of one MPTCP, fully coupled and with RTT compensator."""
+    """Compare with the paper's statements on MPTCP, fully coupled and with RTT compensator."""
     coupled, compensated = stacks
     module = stacks is MODULE
     ratio = _mean(measured, coupled, LOW) / _mean(measured, compensated, LOW)
@@ -129,7 +129,7 @@ def _claims(
 
 
 def _mean(measured: Sequence[Measured], stack: Stack, errors: Sequence[float]) -> float:
-    """Return the mean goodput of a transport over some ratios."""
+    """Return a transport's mean goodput over some error ratios."""
     found = [
         each.mean["goodput_mbps"]
         for each in measured
@@ -139,7 +139,7 @@ def _mean(measured: Sequence[Measured], stack: Stack, errors: Sequence[float]) -
 
 
 def _width(measured: Sequence[Measured], stack: Stack) -> float:
-    """Return the mean width of a transport's intervals where errors are few."""
+    """Return the mean width of a transport's intervals at few errors."""
     found = [
         each.ci95["goodput_mbps"] for each in measured if each.stack is stack and each.lower in LOW
     ]
@@ -161,7 +161,7 @@ def _draw(measured: Sequence[Measured], alone: float) -> Figure:
 
 
 def _bars(axes: Axes, measured: Sequence[Measured]) -> None:
-    """Draw the goodputs of both subflows beside each other, and that of both with a mark."""
+    """Draw adjacent bars of both subflows' goodput, and a mark for the total."""
     places = range(len(measured))
     for offset, (column, colour) in zip(
         (-0.2, 0.2), (("upper_mbps", COLOURS[0]), ("lower_mbps", COLOURS[1])), strict=True

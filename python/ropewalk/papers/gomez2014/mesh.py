@@ -33,7 +33,7 @@ Progress = Callable[[int, int], object] | None
 
 
 def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 6 again: the first of many deployments with routes as long as the paper's."""
+    """Reproduce figure 6: the first of many deployments with routes as long as the paper's."""
     scenario = Scenario(mesh.DEFAULT, name="mesh.toml").with_(
         {"mesh.nodes": 16, "mesh.routing": "zone-disjoint", **ALL_FEASIBLE}
     )
@@ -43,7 +43,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
     counted = census.counts[0]
     first, second = (counted.columns[f"greedy_zone_{which}"] for which in ("first", "second"))
     alike = (first == EXAMPLE_HOPS[0]) & (second == EXAMPLE_HOPS[1])
-    number = int(alike.argmax())  # the first of all where none is alike
+    number = int(alike.argmax())  # the first deployment if no such one exists
     example = Scenario(
         mesh.DEFAULT.replace("nodes = 32", 'placement = { file = "nodes.csv" }'),
         name="mesh.toml",
@@ -75,7 +75,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig7(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 7 again: how often there are two routes."""
+    """Reproduce figure 7: share of deployments with two routes."""
     census = mesh.census(nodes=NODES, graphs=runs, seed=seed, progress=progress)
     stated = _facts()["zone_disjoint_feasible_percent_at_32"]
     ordered = all(
@@ -122,7 +122,7 @@ def fig7(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig8(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 8 again: how many routes there are."""
+    """Reproduce figure 8: number of routes."""
     census, counted = _all_feasible(seed, runs, progress)
     zone = counted.distribution("greedy_zone")
     return _reproduction(
@@ -155,7 +155,7 @@ def fig8(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def fig9(*, seed: int, runs: int, progress: Progress) -> Reproduction:
-    """Make figure 9 again: how long the first two routes are."""
+    """Reproduce figure 9: hops of the first two routes."""
     census, counted = _all_feasible(seed, runs, progress)
     means = {
         which: [
@@ -191,7 +191,7 @@ def fig9(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 
 
 def all_feasible() -> Scenario:
-    """Return the deployments of figures 8 to 10: two routes by each of the routings."""
+    """Return the deployments of figures 8 to 10, which have two routes for each routing."""
     changes = {**ALL_FEASIBLE, "mesh.nodes": DETAIL, "mesh.routing": "link-disjoint"}
     return Scenario(mesh.DEFAULT, name="mesh.toml").with_(changes)
 

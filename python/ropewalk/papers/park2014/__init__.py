@@ -1,1 +1,1 @@
-"""Tables and figures of the paper, made again."""
+"""Reproduction of figures and statements of Park et al. 2014."""

@@ -1,4 +1,4 @@
-"""Bounds (8) and (9) of Park et al. 2014 for measured scenarios, and why one is passed."""
+"""Bounds (8) and (9) of Park et al. 2014 for measured scenarios, and causes of violations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .measured import Floats, Measured
 
 
 class Bound(NamedTuple):
-    """A way to compute the bound from what was measured."""
+    """A way to compute the bound from measurements."""
 
     key: str
     name: str
@@ -19,21 +19,21 @@ class Bound(NamedTuple):
 
 
 def send(run: Measured) -> float:
-    """Wait in the send buffer by (1); infinite where the windows do not carry the demand."""
+    """Return the send buffer delay (1); infinite if the windows do not carry the demand."""
     if run.carried.sum() <= run.drawn.demand:
         return math.inf
     return send_delay(run.carried, run.drawn.demand)
 
 
 def of_elements(run: Measured) -> float:
-    """(8) with (5) and (6), from round trips as measured; infinite where (1) has no value."""
+    """Return (8) with (5) and (6) from measured round trips; infinite if (1) has no value."""
     if not math.isfinite(send(run)):
         return math.inf
     return delay_of_elements(send(run), run.rtt / 2, loss_delay(run.rtt, run.loss))
 
 
 def of_rates(run: Measured, rates: Floats) -> float:
-    """(9), where (4) takes these rates; infinite where one reaches the capacity."""
+    """Return (9), with (4) at these rates; infinite if one reaches the capacity."""
     if not math.isfinite(send(run)) or (rates >= run.drawn.capacity).any():
         return math.inf
     network = network_delay(rates, run.drawn.capacity, run.drawn.rtt_min)
@@ -53,14 +53,14 @@ BOUNDS = (
 
 
 class Reason(NamedTuple):
-    """What the bound leaves out, and what it adds, in seconds."""
+    """A neglected effect, with its delay in seconds."""
 
     name: str
     why: str
     adds: Callable[[Measured], float]
 
 
-# In the order in which they are put to the bound, one on top of the other.
+# Effects in the order in which they are added to the bound.
 REASONS = (
     Reason(
         "queues on the way of the data",
@@ -86,9 +86,9 @@ BEYOND = "not explained"
 
 
 def passed_for(run: Measured) -> str | None:
-    """Say what has to be added to (8) for the mean delay to be within.
+    """Return the effects that must be added to (8) to cover the mean delay.
 
-    None if nothing, or where the windows do not carry the demand.
+    None if no effect is needed, or if the windows do not carry the demand.
     """
     bound = of_elements(run)
     if run.delay_s["mean"] <= bound:

@@ -1,4 +1,4 @@
-"""Results of testing Park et al. 2014, each number with its meaning."""
+"""Results of the test of Park et al. 2014, each number with its meaning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMES = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile", "ma
 
 
 def of_bounds(found: list[Measured]) -> Iterator[Comparison]:
-    """How often the windows carry the demand, how often (8) holds then, and how loose it is."""
+    """Report how often windows carry the demand, and how often and tightly (8) holds then."""
     bounds = np.array([of_elements(run) for run in found])
     known = np.isfinite(bounds)
     means = np.array([run.delay_s["mean"] for run in found])
@@ -69,7 +69,7 @@ def _without(means: Floats) -> str:
 
 
 def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
-    """Why the mean is above (8), where it is."""
+    """Report why the mean exceeds (8)."""
     counted = Counter(passed_for(run) for run in found if np.isfinite(of_elements(run)))
     del counted[None]
     above = sum(counted.values())
@@ -108,7 +108,7 @@ def _beyond(runs: list[Measured]) -> str:
 
 
 def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Comparison]:
-    """(2) and (3) beside windows, (4) beside rates, of one subflow."""
+    """Compare (2) and (3) for windows, and (4) for rates, with one subflow."""
     import polars as pl
 
     worst = windows.sort(pl.col("rate_model") / pl.col("rate")).row(0, named=True)
@@ -146,7 +146,7 @@ def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Compariso
 
 
 def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
-    """What the greedy split costs beside the best ones, and what it breaks."""
+    """Compare the greedy split with the best ones: cost, and violated constraints."""
     import polars as pl
 
     kept = pl.col("carries") & pl.col("within_delay")

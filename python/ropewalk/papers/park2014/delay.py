@@ -1,4 +1,4 @@
-"""Park et al. 2014: bounds on the delay of MPTCP, and the greedy split, put to the test."""
+"""Park et al. 2014: test of the bounds on MPTCP's delay, and of the greedy split."""
 
 from __future__ import annotations
 
@@ -33,17 +33,8 @@ def reproduce(
 ) -> Reproduction:
     """Simulate random scenarios and split random cases.
 
-    Parameters
-    ----------
-    seed, runs : int
-        Seed of the first run, and how many there are of each scenario.
-    progress : callable, optional
-        Called with the number of finished parts, and how many there will be.
-
-    Returns
-    -------
-    Reproduction
-        How often the bounds hold, why one is passed, what the greedy split loses.
+    The result shows how often the bounds hold, causes of violations, and the loss of the greedy
+    split.
     """
     paper = published("park-2014")
     facts = paper["delay"]
@@ -57,7 +48,7 @@ def reproduce(
 
     chosen = drawn(SCENARIOS)
     pairs = [(each, seed + run) for each in chosen for run in range(runs)]
-    with ThreadPoolExecutor() as threads:  # which a run in the simulator does not hold up
+    with ThreadPoolExecutor() as threads:  # threads, because a simulator run releases the GIL
         found = list(_counted(threads.map(lambda pair: measure(*pair), pairs), step))
         ahead_of = threads.map(lambda pair: measure(*pair, ahead=True), pairs)
         ahead = list(_counted(ahead_of, step))
@@ -124,7 +115,7 @@ def _of_runs(found: list[Measured], ahead: list[Measured], started: list[Delays]
 
 
 def _held(bound: Bound, runs: list[Measured], delays: list[Delays]) -> dict[str, float]:
-    """How often a bound has a value and holds, in per cent, and how loose it is."""
+    """Return how often a bound has a value and holds, in per cent, and its tightness."""
     values = np.array([bound.of(run) for run in runs])
     known = np.isfinite(values)
     numbers = {"has a value, %": 100 * float(known.mean())}

@@ -1,4 +1,4 @@
-"""Random scenarios in which MPTCP carries a demand, simulated, to compare with the bounds."""
+"""Simulated random scenarios in which MPTCP carries a demand, for comparison with the bounds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Delays = dict[str, float]
-"""In seconds, by `DELAYS`."""
+"""Delays in seconds, by `DELAYS`."""
 
 PAYLOAD = 1424
-"""Bytes of the application in a packet of `PACKET` bytes, and in each of its messages."""
+"""Payload of a packet of `PACKET` bytes, and of each message."""
 PACKET = 1500
 STEP_S = 0.05
 DRAWN_WITH = 2014
-"""Seed of the scenarios, which are the same for all seeds of the runs."""
+"""Seed of the scenarios, independent of the runs' seeds."""
 WARMUP_S = 10.0
 DURATION_S = 40.0
 
@@ -38,16 +38,16 @@ CONGESTION = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random scenario: 2 to 4 links, and a demand below what they carry.
+    """A random scenario: 2 to 4 links, and a demand below their capacity.
 
     Attributes
     ----------
     name, congestion, traffic : str
-        What it is called, and what was drawn.
+        Name and drawn algorithms.
     rates_mbps, delays_ms, losses : numpy.ndarray, shape (n,)
         Rate, delay and loss of each link.
     demand_mbps : float
-        Payload that the application offers.
+        Payload rate of the application.
     """
 
     name: str
@@ -60,29 +60,25 @@ class Drawn:
 
     @property
     def capacity(self) -> Floats:
-        """Packets per second of each link, c."""
+        """Capacity c of each link, packets per second."""
         return self.rates_mbps * 1e6 / 8 / PACKET
 
     @property
     def rtt_min(self) -> Floats:
-        """Propagation there and back of each link, seconds."""
+        """Round-trip propagation delay of each link, seconds."""
         return 2e-3 * self.delays_ms
 
     @property
     def demand(self) -> float:
-        """Packets per second, f."""
+        """Demand f, packets per second."""
         return self.demand_mbps * 1e6 / 8 / PAYLOAD
 
     def scenario(self, *, warmup_s: float = WARMUP_S, ahead: bool = False) -> Scenario:
-        """Return it as a scenario.
+        """Return the scenario.
 
-        Parameters
-        ----------
-        warmup_s : float
-            Seconds before what is measured begins.
-        ahead : bool
-            Whether data is assigned to subflows ahead of their windows, as Linux does it. The
-            paper has a subflow fetch a packet when it can send one.
+        `warmup_s` are seconds before the measurement. With `ahead`, data is assigned to subflows
+        ahead of their windows, as in Linux. In the paper a subflow fetches a packet when it can
+        send one.
         """
         lines = [
             f'title = "{self.name}: {self.congestion}, {self.traffic}"',
@@ -106,10 +102,10 @@ class Drawn:
 
 
 def drawn(count: int) -> list[Drawn]:
-    """Draw scenarios: always the same ones, the first of them if fewer are asked for.
+    """Generate scenarios; a smaller count gives the first ones of a larger count.
 
-    Rates from 2 to 20 Mbit/s in equal ratios, delays from 5 to 80 ms, no loss in half of the
-    scenarios and up to 0.1 % in the other half, demand from 20 to 90 % of what the links carry.
+    Rates are 2 to 20 Mbit/s (log-uniform), delays 5 to 80 ms. Half of the scenarios have no loss,
+    the others up to 0.1 %. The demand is 20 to 90 % of the links' capacity.
     """
     return [_draw(number) for number in range(count)]
 
@@ -130,7 +126,7 @@ def _draw(number: int) -> Drawn:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the simulator measured of a scenario after the warm-up.
+    """Measurements of a scenario after the warm-up.
 
     Attributes
     ----------
@@ -139,24 +135,23 @@ class Measured:
     seed : int
         The run's seed.
     rates : numpy.ndarray, shape (n,)
-        What each subflow sent, packets per second, x.
+        Rate x of each subflow, packets per second.
     window_rates : numpy.ndarray, shape (n,)
-        What its window allowed, the mean of window over round trip, packets per second, x_cw.
+        Rate x_cw allowed by its window, the mean of window over round trip, packets per second.
     carried : numpy.ndarray, shape (n,)
-        The same with the capacity for it whenever that is less.
+        The smaller of x_cw and the capacity.
     rtt : numpy.ndarray, shape (n,)
-        Mean of its smoothed round trip, seconds.
+        Mean smoothed round trip, seconds.
     loss : numpy.ndarray, shape (n,)
-        Share of its packets that were lost or dropped, p.
+        Share p of its lost or dropped packets.
     recoveries : numpy.ndarray, shape (n,)
         Fast recoveries per second.
     timeouts : int
         Timeouts of all subflows.
     backlog_s : float
-        Mean wait that comes of the windows allowing less than the demand for a while: of a fluid
-        that they drain.
+        Mean delay from windows temporarily below the demand, for a fluid.
     delay_s : dict
-        From the application's write to delivery in order: mean, p95, p99, max.
+        Delay from the application's write to delivery in order: mean, p95, p99, max.
     """
 
     drawn: Drawn
@@ -202,7 +197,7 @@ def measure(drawn: Drawn, seed: int, *, ahead: bool = False) -> Measured:
 
 
 def delay_from_the_start(drawn: Drawn, seed: int) -> Delays:
-    """Return the delays with the start of the subflows counted, seconds."""
+    """Return the delays including the start of the subflows, seconds."""
     run = simulate(drawn.scenario(warmup_s=0.0), seed=seed, threads=1).json()
     return _delays(run)
 
@@ -220,6 +215,6 @@ def _timeline(results: Results, links: int) -> tuple[Floats, Floats]:
 
 
 def _backlog(allowed: Floats, demand: float) -> Floats:
-    """Return the packets that a fluid has in the send buffer at the end of each step."""
+    """Return the packets of a fluid in the send buffer at the end of each step."""
     grown = np.cumsum((demand - allowed) * STEP_S)
     return grown - np.minimum(np.minimum.accumulate(grown), 0.0)

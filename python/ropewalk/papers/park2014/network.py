@@ -1,4 +1,4 @@
-"""The network model (2) to (4) of Park et al. 2014 beside a single simulated subflow."""
+"""Network model (2) to (4) of Park et al. 2014 compared with one simulated subflow."""
 
 from __future__ import annotations
 
@@ -28,20 +28,8 @@ def network(
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Scenario]]:
     """Simulate one subflow over a link of 12 Mbit/s and 40 ms, limited in two ways.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of each run.
-    progress : callable
-        Called after each run.
-
-    Returns
-    -------
-    windows, rates : polars.DataFrame
-        Round trip and rate of each receive window, with (2) and (3); one-way delay of each rate,
-        with (4).
-    scenarios : dict of str to Scenario
-        Simulated scenarios.
+    Returns two tables and the scenarios by name: round trip and rate of each receive window, with
+    (2) and (3); one-way delay of each rate, with (4).
     """
     import polars as pl
 

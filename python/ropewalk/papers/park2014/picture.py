@@ -1,4 +1,4 @@
-"""The picture of the test of Park et al. 2014."""
+"""Picture of the test of Park et al. 2014."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {"uncoupled, newreno": "o", "uncoupled, cubic": "s", "lia": "^"}
 
 
 def draw(bounds: pl.DataFrame, windows: pl.DataFrame, cases: pl.DataFrame) -> Figure:
-    """Delay and bound, how loose the bound is, the network model, and what greedy costs."""
+    """Draw delay and bound, the bound's tightness, the network model, and greedy's cost."""
     with picture(10, 8) as figure:
         scatter, loose, model, costs = figure.subplots(2, 2).flat
         _scatter(scatter, bounds)

@@ -1,4 +1,4 @@
-"""Loss of the greedy split (15) to (17) of Park et al. 2014 against the optimum, at random."""
+"""Loss of the greedy split (15) to (17) of Park et al. 2014 in random cases."""
 
 from __future__ import annotations
 
@@ -24,25 +24,13 @@ def splits(
 ) -> pl.DataFrame:
     """Split the traffic of random cases greedily, and at the least cost of (11) and (10).
 
-    2 to 4 subflows of 2 to 20 Mbit/s, least round trips of 10 to 160 ms, losses to 0.1 %, costs of
-    1 to 10 per Mbit/s, windows that allow half of the capacity or more, demands from 10 to 100 %
-    of what the links carry, the paper's thresholds. A third of the cases has floors x_min up to a
-    tenth of the capacity, a third has subflows in slow start.
+    A case has 2 to 4 subflows of 2 to 20 Mbit/s with minimum round trips of 10 to 160 ms, losses
+    up to 0.1 % and costs of 1 to 10 per Mbit/s. Windows allow at least half of the capacity.
+    Demands are 10 to 100 % of the links' capacity, with the paper's thresholds. A third of the
+    cases has floors x_min up to a tenth of the capacity, a third has subflows in slow start.
 
-    Parameters
-    ----------
-    count : int
-        Number of cases.
-    facts : dict
-        The paper's thresholds.
-    progress : callable, optional
-        Called with the number of finished cases.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row a case. Cost ratios are absent where the problem has no solution, and the excess of
-        the delay where the greedy split has none.
+    The table has a row for each case. Cost ratios are absent if the problem has no solution, and
+    the excess delay if the greedy split has none.
     """
     import polars as pl
 

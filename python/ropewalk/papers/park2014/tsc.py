@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DURATION_S, WARMUP_S = 75.0, 15.0
 MEANS = (3.5, 5.0)
-"""Mbit/s of the video; the paper has none, only the peak of 6."""
+"""Mean rate of the video, Mbit/s; the paper states only the peak of 6."""
 STACKS = {
     "RFC 8684": 'profile = "rfc"\nprotocol = "mptcp"\nsubflow = "newreno"\n'
     'receive_buffer = "90 MB"\nsend_buffer = "90 MB"',
@@ -63,7 +63,7 @@ deadline = "200 ms"
 
 @dataclass(frozen=True)
 class Case:
-    """A stack, a video's mean rate in Mbit/s, and who splits it, by which threshold in ms."""
+    """A stack, a video's mean rate in Mbit/s, a splitter, and its threshold in ms."""
 
     stack: str
     mean: float
@@ -72,11 +72,11 @@ class Case:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Description of the case."""
         return f"{self.scheduler}{f' {self.threshold} ms' if self.threshold else ''}"
 
     def scenario(self) -> Scenario:
-        """What is simulated."""
+        """The case as a scenario."""
         chosen = '"round-robin"'
         if self.threshold:
             chosen = (
@@ -100,17 +100,7 @@ def reproduce(
 ) -> Reproduction:
     """Simulate both means over both stacks, by round robin and by MPTCP-TSC.
 
-    Parameters
-    ----------
-    seed, runs : int
-        Seed of the first run, and how many there are of each scenario.
-    progress : callable, optional
-        Called with the number of finished runs, and how many there will be.
-
-    Returns
-    -------
-    Reproduction
-        The three statements of the paper's evaluation beside ours.
+    The result compares the three statements of the paper's evaluation with ours.
     """
     paper = published("park-2014")
     facts = paper["delay"]
@@ -143,7 +133,7 @@ def reproduce(
 
 
 def measured(case: Case, seed: int) -> dict[str, Any]:
-    """Numbers of one run: cost, lateness, round trips, bins of delays, cost of each second."""
+    """Return numbers of one run: cost, lateness, round trips, delay bins, cost of each second."""
     import polars as pl
 
     results = simulate(case.scenario(), seed=seed, step="20 ms", threads=1)
@@ -176,7 +166,7 @@ def measured(case: Case, seed: int) -> dict[str, Any]:
 
 
 def _tables(rows: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Means of the runs; delays and costs of all of them, as distributions."""
+    """Return means of the runs, and distributions of delays and costs."""
     import polars as pl
 
     keys = ["stack", "mean_mbps", "split"]
@@ -200,7 +190,7 @@ def _tables(rows: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame, pl.
 def compared(
     table: pl.DataFrame, thresholds: list[int], facts: Mapping[str, Any]
 ) -> Iterator[Comparison]:
-    """Each statement, for each stack, mean and estimator."""
+    """Compare each statement, for each stack, mean and estimator."""
     import polars as pl
 
     for stack, mean in product(STACKS, MEANS):

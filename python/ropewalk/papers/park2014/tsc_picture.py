@@ -1,4 +1,4 @@
-"""The picture of MPTCP-TSC: distributions of delay and cost."""
+"""Picture of MPTCP-TSC: distributions of delay and cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw(delays: pl.DataFrame, seconds: pl.DataFrame, thresholds: list[int]) -> Figure:
-    """Delays above, costs of each second below; a column for each stack and mean."""
+    """Draw delays above, costs of each second below; a column for each stack and mean."""
     import polars as pl
 
     splits = ["conventional", *(f"smoothed {threshold} ms" for threshold in thresholds)]

@@ -10,14 +10,14 @@ from ...engines.simulate import simulate
 from ...scenario import Scenario
 
 REQUIRED_MS = 200.0
-"""Of the send buffer and of the network 100 ms each, the paper's thresholds."""
+"""Sum of the paper's thresholds, 100 ms for the send buffer and 100 ms for the network."""
 WARMUP_S = 15.0
 DURATION_S = 75.0
 
 COUPLINGS = {"uncoupled": "uncoupled", "coupled": "lia"}
 STANDARD = "RFC 8684"
 MODULE = "none"
-"""The module's own default; the paper does not say."""
+"""The module's default; the paper does not state it."""
 POLICIES = (MODULE, "dsack", "eifel", "tcp-door", "f-rto")
 RUNS = len(COUPLINGS) * (1 + len(POLICIES))
 
@@ -55,13 +55,9 @@ def video(
 ) -> tuple[dict[tuple[str, str], Numbers], dict[str, Scenario]]:
     """Simulate both couplings with RFC 8684 and with each policy of the module.
 
-    Returns
-    -------
-    found : dict of (coupling, stack) to numbers
-        Percent of the data within the required delay, the delay's 95th percentile in seconds,
-        goodput of each path in Mbit/s.
-    scenarios : dict of str to Scenario
-        Simulated scenarios.
+    For each coupling and stack, `found` has the percentage of data within the required delay, the
+    95th percentile of the delay in seconds, and each path's goodput in Mbit/s. The second result
+    has the scenarios by name.
     """
     found: dict[tuple[str, str], Numbers] = {}
     scenarios: dict[str, Scenario] = {}
@@ -102,7 +98,7 @@ def video(
 def of_video(
     found: Mapping[tuple[str, str], Numbers], facts: Mapping[str, Any]
 ) -> Iterator[Comparison]:
-    """Figure 2's two numbers, of both stacks, beside the published ones."""
+    """Compare figure 2's two numbers, for both stacks, with the published ones."""
     for stack in (MODULE, STANDARD):
         name = stack if stack == STANDARD else "mptcp-ns3"
         for coupling in COUPLINGS:
@@ -142,7 +138,7 @@ def _why(numbers: Numbers, stack: str) -> str:
 
 
 def of_policies(found: Mapping[tuple[str, str], Numbers]) -> Choice:
-    """What each policy of the module gives."""
+    """Report the results of each policy of the module."""
     return Choice(
         "Which policy had the module in figure 2? The paper does not say.",
         f"{MODULE}, which is the module's own default",

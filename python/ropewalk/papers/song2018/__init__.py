@@ -1,1 +1,1 @@
-"""Tables and figures of the paper, made again."""
+"""Reproduction of figures of Song et al. 2018."""

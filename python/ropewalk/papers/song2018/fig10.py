@@ -1,4 +1,4 @@
-"""Song et al. 2018, figure 10: throughput over delay asymmetry for four least delays."""
+"""Song et al. 2018, figure 10: throughput over delay asymmetry for four minimum delays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEARCH_MS = np.linspace(0, 300, 6001)
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper leaves open; `song2018.throughput` says what each means."""
+    """Open choices of the paper, explained in `song2018.throughput`."""
 
     delays: Spread = "one low"
     queue: Queue = "printed"
@@ -53,7 +53,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
 
 
 def reproduce() -> Reproduction:
-    """Make figure 10 again."""
+    """Reproduce figure 10."""
     paper = published("song-2018")
     facts = paper["fig10"]
     chosen = Setting()
@@ -72,7 +72,7 @@ def reproduce() -> Reproduction:
 
 
 def curves_of(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
-    """Return the throughput for each least delay, number of links and asymmetry."""
+    """Return the throughput for each minimum delay, number of links and asymmetry."""
     import polars as pl
 
     first, last = facts["delay_asymmetry_ms"]
@@ -92,10 +92,10 @@ def curves_of(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
 
 
 def thresholds(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
-    """Return the average delay asymmetries, ms, that the text names; what is not there is absent.
+    """Return the average delay asymmetries in ms named in the text, without undefined ones.
 
-    Where four links begin to give less than one, at the least delays of which the text says so,
-    and where two links begin to give more than three and than four.
+    These are the points from which four links give less than one (for the stated minimum delays),
+    and from which two links give more than three and than four.
     """
     found = {}
     for row in facts["four_links_give_what_one_gives"]:
@@ -111,7 +111,7 @@ def thresholds(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
 
 
 def _first_below(falling: Floats, level: Floats) -> float | None:
-    """Where in SEARCH_MS one curve falls below another, on a straight line between steps."""
+    """Return where in SEARCH_MS one curve falls below another, by linear interpolation."""
     above = falling - level
     below = np.flatnonzero(above < 0)
     if not len(below):
@@ -126,7 +126,7 @@ def _first_below(falling: Floats, level: Floats) -> float | None:
 def _throughput(
     facts: dict[str, Any], setting: Setting, least_ms: float, links: int, asymmetry_ms: Floats
 ) -> Floats:
-    """In kbit/s."""
+    """Return the throughput in kbit/s."""
     delays = with_asymmetry(least_ms, asymmetry_ms, links, setting.delays)
     return (
         throughput(
@@ -212,7 +212,7 @@ def _of_two(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:
 def _transfer_times(
     facts: dict[str, Any], setting: Setting, links: int, least_ms: Floats
 ) -> Floats:
-    """Seconds for links of equal delays."""
+    """Return the transfer times in seconds for links of equal delays."""
     return transfer_time(
         np.full(links, facts["rate_kbps"] * KBPS),
         np.repeat(least_ms[:, np.newaxis], links, axis=1) * 1e-3,

@@ -1,4 +1,4 @@
-"""Song et al. 2018, figure 6: the model against the simulator, over 2 to 8 links."""
+"""Song et al. 2018, figure 6: model and simulator compared over 2 to 8 links."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper leaves open."""
+    """Open choices of the paper."""
 
     drawn: Drawn = "as measured"
     transfer_bytes: float = 1e6
@@ -64,7 +64,7 @@ WORDS = {
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
-    """Make figure 6 again; each run draws delays of its own."""
+    """Reproduce figure 6; each run draws its own delays."""
     paper = published("song-2018")
     facts = paper["fig6"]
     chosen = Setting()
@@ -113,11 +113,8 @@ def points_of(
 ) -> pl.DataFrame:
     """Simulate and predict each group of delays for each number of links.
 
-    Returns
-    -------
-    polars.DataFrame
-        A row for each seed, number of links and group: asymmetry in ms, goodput in Mbit/s as
-        ``simulated`` and by each model, and the accuracy of each.
+    The table has a row for each seed, number of links and group: asymmetry in ms, goodput in
+    Mbit/s, ``simulated`` and by each model, and each model's accuracy.
     """
     import polars as pl
 
@@ -148,7 +145,7 @@ def points_of(
 
 
 def accuracy_of(points: pl.DataFrame) -> pl.DataFrame:
-    """Return mean and least accuracy of each model for each number of links."""
+    """Return each model's mean and smallest accuracy for each number of links."""
     import polars as pl
 
     names = [f"{model}_accuracy_percent" for model in MODELS]
@@ -157,7 +154,7 @@ def accuracy_of(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accuracies(points: pl.DataFrame) -> dict[str, float]:
-    """The mean over the numbers of links, as the paper takes it, of each model."""
+    """Return each model's mean over the numbers of links, as in the paper."""
     table = accuracy_of(points)
     means = {model: table[f"{model}_accuracy_percent"].to_numpy().mean() for model in MODELS}
     return {MODELS[model]: float(mean) for model, mean in means.items()}

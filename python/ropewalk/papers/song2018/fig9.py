@@ -31,11 +31,11 @@ DELAY_DROP = "drop over delay asymmetry"
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper leaves open; `song2018.throughput` says what each means.
+    """Open choices of the paper, explained in `song2018.throughput`.
 
-    ``held_delay`` and ``held_rate`` tell what of the links' delays or rates stays the same while
-    their asymmetry grows: at the most asymmetry all settings have the same links, of which the
-    least value is the paper's.
+    ``held_delay`` and ``held_rate`` select the statistic of the links that stays constant as their
+    asymmetry grows. At the largest asymmetry all settings have equal links, with the paper's
+    minimum.
     """
 
     delays: Spread = "even"
@@ -59,7 +59,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
 
 
 def reproduce() -> Reproduction:
-    """Make figure 9 again."""
+    """Reproduce figure 9."""
     paper = published("song-2018")
     facts = paper["fig9"]
     chosen = Setting()
@@ -115,7 +115,7 @@ def heat_maps(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
 
 
 def drops(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
-    """Return how many times lower the throughput of four links is at the far end of each axis."""
+    """Return the factor by which four links' throughput drops at the end of each axis."""
     rate_end, delay_end = facts["bandwidth_asymmetry_kbps"][1], facts["delay_asymmetry_ms"][1]
     rate, delay = np.array([0, rate_end, rate_end]), np.array([delay_end, 0, delay_end])
     equal_rates, equal_delays, unequal = _throughput(facts, setting, 4, rate, delay).tolist()
@@ -125,7 +125,7 @@ def drops(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
 def _throughput(
     facts: dict[str, Any], setting: Setting, links: int, rate: Floats, delay: Floats
 ) -> Floats:
-    """In kbit/s, for asymmetries in kbit/s and ms."""
+    """Return the throughput in kbit/s, for asymmetries in kbit/s and ms."""
     rates = _values(
         facts["least_rate_kbps"],
         rate,
@@ -157,7 +157,7 @@ def _throughput(
 def _values(
     least: float, asymmetry: Floats, most: float, links: int, spread: Spread, held: Held
 ) -> Floats:
-    """Return the links' values, which at the most asymmetry start at `least`."""
+    """Return the links' values, which begin at `least` for the largest asymmetry."""
     values = with_asymmetry(least, asymmetry, links, spread)
     if held == "least":
         return values

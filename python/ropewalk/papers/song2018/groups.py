@@ -1,4 +1,4 @@
-"""Groups of random delays, selected as Song et al. 2018 do."""
+"""Groups of random delays, selected as in Song et al. 2018."""
 
 from __future__ import annotations
 
@@ -12,40 +12,26 @@ from ...model.song2018 import average_delay_asymmetry
 Floats: TypeAlias = NDArray[np.float64]
 Drawn: TypeAlias = Literal["as measured", "alike", "uniform"]
 
-# The paper prints none of its measured round trips, but says which modems had the higher ones
-# (section 3): links I, VI, VII and VIII here.
+# The paper names the modems with higher round trips (section 3) without the values: links I, VI,
+# VII and VIII here.
 HIGHER = (0, 5, 6, 7)
 HIGHER_S, LOWER_S = 0.060, 0.045
 SPREAD = 0.4  # standard deviation of the logarithm
 UNIFORM_S = (0.020, 0.200)
 VALUES = 50  # in each link's data set
-COMBINATIONS = 20_000  # of which groups are picked where there are more
+COMBINATIONS = 20_000  # number of sampled combinations if there are more
 
 
 def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[Floats, Floats]:
-    """Pick groups of delays evenly by their average asymmetry (section 5.1.2).
+    """Select groups of delays evenly by their average asymmetry (section 5.1.2).
 
-    All combinations of the links' values are sorted by average delay asymmetry, or as many as can
-    be held, drawn among them.
+    All combinations of the links' values, or a large random sample, are sorted by average delay
+    asymmetry. `facts` has the paper's statements on figure 6. `drawn` selects the distribution of
+    round trips: log-normal with higher medians for the modems named by the paper (``"as
+    measured"``), log-normal with one median (``"alike"``), or ``"uniform"``.
 
-    Parameters
-    ----------
-    links : int
-        How many of the paper's links, the first ones.
-    facts : mapping
-        What the paper states of figure 6.
-    drawn : {"as measured", "alike", "uniform"}
-        How the links' round trips spread: logarithmic normal about a median that is higher for the
-        modems that the paper names, or about one; or uniform.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    delays : numpy.ndarray, shape (groups, links)
-        Round trips, seconds, to the microsecond.
-    asymmetry : numpy.ndarray, shape (groups,)
-        Average delay asymmetry of each, seconds, ascending.
+    Returns round trips in seconds, shape (groups, links), rounded to microseconds, and average
+    asymmetries in seconds, shape (groups,), ascending.
 
     Examples
     --------
@@ -68,7 +54,7 @@ def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[
 
 
 def _values(links: int, drawn: Drawn, random: np.random.Generator) -> Floats:
-    """The data sets, shape (values, links)."""
+    """Return the data sets, shape (values, links)."""
     if drawn == "uniform":
         return random.uniform(*UNIFORM_S, size=(VALUES, links)).round(6)
     higher = [link in HIGHER for link in range(links)]

@@ -1,4 +1,4 @@
-"""Choices that Song et al. 2018 leave open in their figures, in words."""
+"""Open choices in the figures of Song et al. 2018, in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def every(
     setting: Callable[..., S],
     numbers: Callable[[S], Mapping[str, float]],
 ) -> pl.DataFrame:
-    """Return a row for each way to settle all that is open, with the numbers that it gives."""
+    """Return a row for each combination of choices, with the resulting numbers."""
     import polars as pl
 
     settled = (
@@ -60,7 +60,7 @@ def choices(
     numbers: Callable[[S], Mapping[str, float]],
     digits: int = 2,
 ) -> tuple[Choice, ...]:
-    """Return each open choice: what is chosen, and the numbers that each alternative gives."""
+    """Return each open choice: the chosen alternative, and the numbers of each."""
     return tuple(
         Choice(
             QUESTIONS[key],
@@ -79,7 +79,7 @@ def choices(
 
 
 def worded(value: str | float) -> str:
-    """Return a setting in words.
+    """Describe a setting.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One connection striped over the links of Song et al. 2018: simulated, and by three models."""
+"""One connection striped over the links of Song et al. 2018, simulated and by three models."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ class Striped:
     Attributes
     ----------
     facts : mapping
-        What the paper states: rates, segment, windows, acknowledgements.
+        The paper's rates, segment, windows and acknowledgements.
     delays_s : sequence of float
-        Round trip of each link, all of it on the way of the data, as in the paper's model.
+        Round trip of each link, all of it in the data's direction, as in the paper's model.
     transfer_bytes : float
         Payload.
     sack : bool
-        Whether both ends acknowledge selectively.
+        Whether both ends use SACK.
     beyond : {"nothing", "loss", "jitter", "cubic"}
-        What the simulated transfer has that no model here knows of.
+        Effect in the simulation that no model includes.
     """
 
     facts: dict[str, Any]
@@ -82,7 +82,7 @@ class Striped:
     beyond: Beyond = "nothing"
 
     def scenario(self) -> Scenario:
-        """Return it for the simulator; queues hold all that waits."""
+        """Return the scenario; queues are never full."""
         has = {"loss": "0 %", "jitter": "0 ms", "congestion": "newreno"} | BEYOND[self.beyond]
         links = [
             LINK.format(name=name, rate=rate, delay_us=round(delay * 1e6), **has)
@@ -104,7 +104,7 @@ class Striped:
         return Scenario(text, name=f"striped over {len(links)} links")
 
     def simulated(self, seed: int) -> float:
-        """Return the goodput in the simulator, Mbit/s; only what is beyond may be random."""
+        """Return the simulated goodput, Mbit/s; only `beyond` may be random."""
         goodput: float = simulate(self.scenario(), seed=seed).runs[0]["goodput_mbps"]
         return goodput
 
@@ -136,7 +136,7 @@ class Striped:
         return self.transfer_bytes / done.time_s / MBPS
 
     def of_rule(self) -> float:
-        """Return four segments in the largest delay, Mbit/s."""
+        """Return the rate of four segments in the largest delay, Mbit/s."""
         return rule_of_thumb(self.delays_s, segment_bytes=self.facts["segment_bytes"]) / MBPS
 
     @property
