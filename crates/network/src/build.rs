@@ -130,7 +130,6 @@ impl Ends {
         Ends((0..2 * links + 2).collect())
     }
 
-    /// Merges the ends with the same node name.
     fn join_named(&mut self, links: &[LinkConfig]) {
         let mut first_at: HashMap<&str, usize> = HashMap::new();
         for (number, link) in links.iter().enumerate() {

@@ -14,7 +14,6 @@ impl Direction {
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 }
 
-/// Declares an identifier.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident: $inner:ident) => {
         $(#[$doc])*

@@ -278,7 +278,6 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.forward(now, hop, heading, size, &mut packet, watch)
     }
 
-    /// Forwards a packet that left a hop.
     #[inline(never)]
     fn forward<W: Watch<P>>(
         &mut self,

@@ -16,7 +16,6 @@ impl RouteId {
         self.heading.route()
     }
 
-    /// Returns the first hop, and the heading after it.
     #[inline]
     pub(crate) fn entry(self) -> (HopId, Heading) {
         (self.first, self.heading)
@@ -49,7 +48,6 @@ impl Heading {
         (self.0 & ((1 << HOP_BITS) - 1)) as usize
     }
 
-    /// Returns the heading one hop further.
     #[inline]
     pub(crate) fn after_hop(self) -> Heading {
         debug_assert!(self.hops_left() > 0, "a hop is left");

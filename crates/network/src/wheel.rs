@@ -292,7 +292,6 @@ impl Wheel {
         }
     }
 
-    /// Adapts the slot length if worthwhile.
     #[cold]
     #[inline(never)]
     fn adapt_slots(&mut self) {

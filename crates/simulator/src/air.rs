@@ -11,7 +11,6 @@ use ropewalk_scenario::{RadioLink, Scenario};
 
 use crate::packet::Packet;
 
-/// Medium of a run: channels, or none.
 pub(crate) trait Air<T>: Medium<Packet<T>> {
     fn counts(&self, now: Time) -> ChannelCounts;
 
@@ -116,7 +115,6 @@ pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPla
     plans.collect()
 }
 
-/// Returns both directions of a wireless link.
 fn hops(scenario: &Scenario, number: usize) -> [RadioHop; 2] {
     let link = &scenario.links[number];
     let radio = scenario.wireless.link(number);

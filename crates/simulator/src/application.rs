@@ -11,7 +11,6 @@ use crate::conversation::{Arrived, Conversation};
 use crate::schedule::Schedule;
 use crate::sink::Sink;
 
-/// Sending application of a flow.
 #[derive(Debug)]
 pub(crate) struct Application {
     source: Source,
@@ -99,7 +98,6 @@ impl Application {
         }
     }
 
-    /// Sends the requests of the reading end.
     #[inline]
     pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
         if let Source::Requested(conversation) = &mut self.source
@@ -131,7 +129,6 @@ impl Application {
             .map(move |&(end, written)| (end - std::mem::replace(&mut start, end), written))
     }
 
-    /// Returns when it next writes by itself.
     pub(crate) fn next(&self) -> Option<Time> {
         match &self.source {
             Source::Bulk { .. } => None,

@@ -11,7 +11,6 @@ pub(crate) fn uniform(random: &mut Pcg64Mcg) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-/// Draws an exponential number with mean 1.
 pub(crate) fn exponential(random: &mut Pcg64Mcg) -> f64 {
     -uniform(random).ln()
 }

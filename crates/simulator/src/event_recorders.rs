@@ -2,7 +2,6 @@
 
 use ropewalk_transport::event::Recorder;
 
-/// Identifier of an endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndpointId {
     /// The end of the client or the server.

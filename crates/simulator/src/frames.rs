@@ -11,7 +11,6 @@ use crate::draws::{log_normal, normal, uniform};
 /// Maximum number of drawn frames; longer runs repeat them.
 const MAX_DRAWN: usize = 10_000_000;
 
-/// Endless sequence of frame sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameSizes {
     /// Repeated from the start; never empty.
@@ -41,7 +40,6 @@ impl FrameSizes {
         FrameSizes { sizes, at: 0 }
     }
 
-    /// Returns the size of the next frame, in bytes.
     pub(crate) fn size(&self) -> u64 {
         u64::from(self.sizes[self.at])
     }
@@ -101,7 +99,6 @@ fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f
     sizes.collect()
 }
 
-/// Relative accuracy of the mean.
 const EXACT: f64 = 1e-9;
 /// Doublings of the factor after which all seconds are at their maximum.
 const DOUBLINGS: u32 = 40;
@@ -118,9 +115,7 @@ const CODING_ORDER: [u32; 16] = [0, 8, 4, 2, 1, 3, 6, 5, 7, 12, 10, 9, 11, 14, 1
 /// State University): coefficient of variation and peak to mean ratio of frames 1.286, 11.5 (quantiser 28),
 /// 1.074, 11.1 (38), 1.140, 14.9 (48).
 struct Encoder {
-    /// Weight of each frame of a group.
     group: Vec<f64>,
-    /// Mean length of a scene, s.
     scene_s: f64,
     scene_sigma: f64,
     noise_sigma: f64,

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-/// Consecutive flows, and the hops of their packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) flows: Range<usize>,

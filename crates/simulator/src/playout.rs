@@ -23,7 +23,6 @@ pub(crate) struct Playout {
 enum State {
     /// Since this time; the first filling is not a stall.
     Filling(Time),
-    /// The next frame is due at this time.
     Playing(Time),
 }
 
@@ -58,7 +57,6 @@ impl Playout {
         }
     }
 
-    /// Returns the playing time in the buffer.
     pub(crate) fn held(&mut self, now: Time) -> Time {
         self.play_until(now);
         let whole = self.interval * (self.arrived - self.shown);
@@ -73,7 +71,6 @@ impl Playout {
         matches!(self.state, State::Playing(_))
     }
 
-    /// Shows the frames due before `now`.
     fn play_until(&mut self, now: Time) {
         let State::Playing(mut next) = self.state else {
             return;
@@ -91,7 +88,6 @@ impl Playout {
         };
     }
 
-    /// Returns the stalls until `end`.
     pub(crate) fn end(&self, end: Time) -> Stall {
         let mut player = self.clone();
         player.play_until(end);

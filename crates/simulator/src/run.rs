@@ -21,7 +21,6 @@ use crate::sights::{Watching, sighting};
 use crate::world::World;
 use leaving::Leaving;
 
-/// Run in progress.
 pub(crate) struct Run<'o, O: Observer, M> {
     pub(crate) world: World<O::Tag, M>,
     pub(crate) now: Time,
@@ -33,7 +32,6 @@ pub(crate) struct Run<'o, O: Observer, M> {
     /// Timers of the current part: three sources per flow (client, server, application), then the meters,
     /// if any.
     timers: Agenda,
-    /// First flow of the current part.
     first_flow: usize,
     /// Parts and their timers; usually one. The timers of the current part are in `timers` instead.
     parts: Vec<(Part, Agenda)>,
@@ -304,7 +302,6 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.serve(index, SERVER);
     }
 
-    /// Reports the recorded frames to the observer.
     fn show_heard(&mut self) {
         let network = &mut self.world.network;
         for (medium, channel) in &self.listened {
@@ -363,7 +360,6 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// Reads the meters and applies the resulting terms.
     #[inline(never)]
     fn meters_due(&mut self, source: usize) {
         self.meters.read(self.now, &mut self.world.network);

@@ -33,7 +33,6 @@ pub(crate) struct Watching<'a, O> {
     pub(crate) paths: &'a [usize],
     /// Last hop at which a packet was reported.
     pub(crate) last: Option<Crossing>,
-    /// Flow whose endpoints are active.
     pub(crate) flow: usize,
     /// Whether one of them received a segment without new data.
     pub(crate) duplicate: bool,
@@ -93,7 +92,6 @@ impl<O: Observer> EventRecorders for Watching<'_, O> {
     }
 }
 
-/// Reporter of the events of an endpoint.
 #[derive(Debug)]
 pub(crate) struct EventReporter<'w, 'a, O> {
     watching: &'w mut Watching<'a, O>,

@@ -31,7 +31,6 @@ struct Span<'a, T, M> {
     end: Baseline,
 }
 
-/// Returns the results of a run, with its timelines.
 pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     scenario: &Scenario,
     seed: u64,
@@ -140,7 +139,6 @@ fn mptcp_ns3<T, M>(
     })
 }
 
-/// Returns timelines and delays of the recorded flows.
 fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<FlowOutcome> {
     let mut numbers = vec![0; scenario.flows.len()];
     let recorded = world.flows.iter_mut().filter_map(|flow| {

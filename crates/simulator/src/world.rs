@@ -80,7 +80,6 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         first..last + 1
     }
 
-    /// Returns the scenario's path of each route.
     pub(crate) fn paths_of_routes(&self) -> Vec<usize> {
         let numbered = self.routes.iter().enumerate();
         let mut routes: Vec<(RouteId, usize)> = numbered
@@ -90,7 +89,6 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         routes.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Returns the scenario's links.
     pub(crate) fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<T, M> {
         self.network.topology().links()
     }

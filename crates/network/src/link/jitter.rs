@@ -6,7 +6,6 @@ use ropewalk_quantities::Time;
 use crate::config::Jitter;
 use crate::uniform::uniform;
 
-/// Constant or varying delay.
 #[derive(Clone, Debug)]
 pub(crate) struct Delay {
     nominal: Time,

@@ -5,7 +5,6 @@ use rand_pcg::Pcg64Mcg;
 use crate::config::Loss;
 use crate::uniform::uniform;
 
-/// Loss model with its state and its random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct LossModel {
     loss: Loss,

@@ -55,14 +55,10 @@ pub struct Counters {
     pub delivered_bytes: u64,
 }
 
-/// Fate of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// The packet is the next to leave, at this time.
     First(Key),
-    /// The packet leaves after others.
     Behind,
-    /// The packet will not leave.
     Dropped(DropReason),
 }
 
@@ -211,7 +207,6 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Returns when the next packet leaves; `None` if the link is empty.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
         self.in_flight.head()

@@ -16,7 +16,6 @@ struct InFlight<P> {
 pub(crate) struct Popped {
     pub(crate) slot: u32,
     pub(crate) size: u32,
-    /// Rest of the route.
     pub(crate) heading: Heading,
 }
 

@@ -6,7 +6,6 @@ use ropewalk_quantities::Time;
 use crate::config::Slot;
 use crate::uniform::uniform;
 
-/// Slots of a link, if it has any.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slot: Option<Slot>,

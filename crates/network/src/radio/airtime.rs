@@ -12,7 +12,6 @@ pub const RTS_BYTES: u32 = 20;
 /// Overhead of an IP packet in a data frame: MAC header (24), LLC and SNAP (8), FCS (4).
 pub const DATA_OVERHEAD_BYTES: u32 = 24 + 8 + 4;
 
-/// Preamble and PHY header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Header {
     /// Duration of preamble and header.

@@ -13,9 +13,7 @@ use super::power::{Power, from_dbm};
 
 #[derive(Clone, Debug)]
 pub(super) struct Contention {
-    /// Total power of other radios.
     pub(super) power: Power,
-    /// Power from which the medium is busy.
     threshold: Power,
     slots: u32,
     /// Contention window: back-offs are drawn from 0 to this.
@@ -40,7 +38,6 @@ pub(super) struct Contention {
     stream: Pcg64Mcg,
 }
 
-/// Reservation by an RTS for another radio.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     /// If a frame starts before this, the exchange continues,
@@ -78,7 +75,6 @@ impl Contention {
         self.power >= self.threshold
     }
 
-    /// Returns whether the NAV is zero.
     #[inline]
     pub(super) fn unreserved(&self, now: Time) -> bool {
         self.nav_until <= now
@@ -166,7 +162,6 @@ impl Contention {
         self.draw();
     }
 
-    /// Doubles the window after a failed attempt.
     #[inline]
     pub(super) fn failed(&mut self, now: Time) {
         self.window = (2 * self.window + 1).min(self.window_max);
@@ -180,19 +175,16 @@ impl Contention {
         self.slots = (self.stream.next_u64() >> 32) as u32 & self.window;
     }
 
-    /// Starts EIFS after a frame with errors.
     #[inline]
     pub(super) fn heard_error(&mut self, now: Time) {
         self.eifs_from = now + self.error_wait;
     }
 
-    /// Cancels EIFS after a frame without errors.
     #[inline]
     pub(super) fn heard_good(&mut self) {
         self.eifs_from = Time::ZERO;
     }
 
-    /// Sets the NAV by a frame for another radio.
     #[inline]
     pub(super) fn reserve(&mut self, until: Time) {
         self.nav_until = self.nav_until.max(until);

@@ -5,11 +5,8 @@ use ropewalk_quantities::Time;
 /// Next event of a radio; events at equal times are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// End of a frame.
     End,
-    /// Missing response.
     Timeout,
-    /// Start of a transmission.
     Start,
 }
 

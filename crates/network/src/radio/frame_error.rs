@@ -33,7 +33,6 @@ impl FrameError {
         -(self.log_success(rate, snr, 1.0, 0.0) * bits).exp_m1()
     }
 
-    /// Returns the logarithm of the success probability of a bit.
     pub(super) fn log_success(
         &self,
         rate: DataRate,
@@ -89,20 +88,16 @@ fn qpsk(s: f64) -> f64 {
     0.5 * libm::erfc((s / 2.0).sqrt())
 }
 
-/// Returns the bit error ratio of square m-QAM.
 fn qam(s: f64, m: f64) -> f64 {
     let side = m.sqrt();
     let z = (3.0 * s / (2.0 * (m - 1.0))).sqrt();
     (side - 1.0) / (side * side.log2()) * libm::erfc(z)
 }
 
-/// Weight spectrum of the convolutional code.
 struct Code {
     /// 2 k, for the code rate k/n.
     twice_inputs: f64,
-    /// Free distance.
     free: i32,
-    /// Distance between consecutive terms.
     step: i32,
     weights: [f64; 10],
 }

@@ -114,7 +114,6 @@ impl Neighbours {
         neighbours
     }
 
-    /// Returns the indices of the neighbours of a radio.
     #[inline]
     pub(super) fn of(&self, radio: usize) -> std::ops::Range<usize> {
         self.first[radio] as usize..self.first[radio + 1] as usize
@@ -126,7 +125,6 @@ impl Neighbours {
         (self.radios[place] as usize, self.powers[place])
     }
 
-    /// Returns the propagation delay to the neighbour at an index.
     pub(super) fn delay(&self, place: usize) -> Time {
         self.delays.get(place).copied().unwrap_or(Time::ZERO)
     }

@@ -1,6 +1,5 @@
 //! Fixed-point powers: adding and subtracting the same powers gives exactly zero.
 
-/// Units per milliwatt.
 const UNITS_PER_MW: f64 = (1_u64 << 48) as f64;
 
 /// Maximum of one frame, 1 W, so that a sum of thousands does not overflow.
@@ -19,7 +18,6 @@ pub(super) fn from_units(units: f64) -> Power {
     units.round().clamp(1.0, MAX) as Power
 }
 
-/// Converts to dBm.
 pub(super) fn to_dbm(power: Power) -> f64 {
     10.0 * (power as f64 / UNITS_PER_MW).log10()
 }

@@ -4,7 +4,6 @@ use std::f64::consts::PI;
 
 use super::config::{ChannelConfig, Propagation, RadioConfig};
 
-/// Speed of light in vacuum, m/s.
 const LIGHT: f64 = 299_792_458.0;
 
 /// Mean reception of the frames of one radio at another.

@@ -14,7 +14,6 @@ const FAILURES: u32 = 2;
 const IDEAL_BITS: f64 = 8.0 * 1536.0;
 const IDEAL_LOSS: f64 = 0.01;
 
-/// Rate from one radio to another.
 #[derive(Clone, Debug)]
 pub(super) struct RateSelector {
     rates: &'static [DataRate],
@@ -61,7 +60,6 @@ impl RateSelector {
         self.rates[self.at]
     }
 
-    /// Adapts the rate to an acknowledged data frame.
     #[inline]
     pub(super) fn succeeded(&mut self) {
         if self.adapts.is_none() {
@@ -77,7 +75,6 @@ impl RateSelector {
         }
     }
 
-    /// Adapts the rate to an unacknowledged data frame.
     #[inline]
     pub(super) fn failed(&mut self) {
         let Some(adapts) = self.adapts else {

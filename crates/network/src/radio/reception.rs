@@ -8,14 +8,12 @@ use super::frame_error::FrameError;
 use super::power::{Power, from_dbm, noise_dbm};
 use super::standard::DataRate;
 
-/// Properties of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     noise: f64,
     /// Minimum interference that counts: a tenth of the noise.
     countable: Power,
     pub(super) sensitivity: Power,
-    /// Minimum SINR for detecting a preamble.
     detection: Option<f64>,
     /// Power at each rate from which a frame without interference has no errors.
     certain: [Power; DataRate::ALL.len()],
@@ -63,7 +61,6 @@ fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
     Power::MAX
 }
 
-/// Properties of a frame on the air.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) rate: DataRate,
@@ -74,7 +71,6 @@ pub(super) struct Shape {
     pub(super) bytes: u32,
 }
 
-/// Frame being received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
     pub(super) from: u32,
@@ -89,7 +85,6 @@ pub(super) struct Reception {
     payload: f64,
     /// Whether the preamble has yet to be detected.
     undetected: bool,
-    /// Whether other frames overlapped this one.
     pub(super) overlapped: bool,
     /// Whether another frame of equal power started at the same time.
     pub(super) rivalled: bool,
@@ -104,13 +99,11 @@ pub(super) enum Choice {
     Rival,
 }
 
-/// Result of receiving a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     Good,
     /// Error in the payload: the frame check sequence is wrong.
     BadPayload,
-    /// Error in the header.
     BadHeader,
 }
 

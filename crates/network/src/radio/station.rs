@@ -47,9 +47,7 @@ impl Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Contending for the medium, or idle.
     Contending,
-    /// Transmitting.
     Sending,
     /// Transmitting a frame after SIFS, in any state of the medium.
     Answering,
@@ -66,7 +64,6 @@ pub(super) struct Waiting<P> {
     pub(super) since: Time,
 }
 
-/// Attempts of the packet at the head of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
     /// Short and long retry count: failed attempts of its RTS (or of itself without one), and of itself
@@ -79,7 +76,6 @@ pub(super) struct Head {
     pub(super) delivered: bool,
 }
 
-/// Category of the time of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Data,
@@ -99,7 +95,6 @@ pub(super) struct Station<P> {
     pub(super) deadline: Time,
     /// Whether a response that started in time is being received.
     pub(super) answered: bool,
-    /// Frame to transmit after SIFS.
     pub(super) answer: Option<Frame>,
     pub(super) head: Head,
     pub(super) queue: VecDeque<Waiting<P>>,
@@ -193,7 +188,6 @@ impl<P> Station<P> {
         self.uses(now, using);
     }
 
-    /// Appends a packet to the queue.
     #[inline]
     pub(super) fn joins(&mut self, now: Time, packet: Waiting<P>) {
         self.queue_changes(now);
@@ -229,7 +223,6 @@ impl<P> Station<P> {
         self.account.queue_since = now;
     }
 
-    /// Returns the counters at `now`.
     pub(super) fn stats(&self, now: Time) -> RadioStats {
         let mut spent = self.account.spent;
         spent[self.account.using as usize] += (now - self.account.since).as_nanos();

@@ -47,7 +47,6 @@ impl Wave {
     }
 }
 
-/// All edges in propagation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     heap: BinaryHeap<Reverse<Wave>>,

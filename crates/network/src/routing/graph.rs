@@ -14,7 +14,6 @@ pub struct Graph {
     links: usize,
 }
 
-/// Direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arc {
     pub link: usize,
@@ -23,7 +22,6 @@ pub(super) struct Arc {
     place: usize,
 }
 
-/// Arc with its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub from: usize,
@@ -148,7 +146,6 @@ impl Graph {
         &self.arcs
     }
 
-    /// Returns all steps, with their edges.
     pub(super) fn steps(&self) -> impl Iterator<Item = (EdgeIndex, Step)> {
         let edges = self.arcs.edge_references();
         edges.map(|edge| (edge.id(), step(edge)))

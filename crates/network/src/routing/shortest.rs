@@ -6,7 +6,6 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
 use super::graph::{Graph, Route, Step};
 
-/// Nodes and links that may be used.
 #[derive(Clone, Debug)]
 pub(super) struct Usable {
     pub nodes: Vec<bool>,

@@ -52,7 +52,6 @@ struct Search<'a> {
     graph: &'a Graph,
     from: usize,
     to: usize,
-    /// Nodes that may still be tried.
     left: u64,
 }
 

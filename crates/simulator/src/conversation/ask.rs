@@ -8,10 +8,8 @@ use crate::draws::exponential;
 use crate::outcome::DelaySummary;
 use crate::timeliness::Late;
 
-/// Request of a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ask {
-    /// Identifier of the request at the reader.
     pub(super) tag: u32,
     /// Size of the response, in bytes.
     pub(super) size: u64,
@@ -29,7 +27,6 @@ pub(super) struct Answers {
     pub(super) late: Late,
 }
 
-/// Draws the next think time.
 pub(super) fn thought(think: Think, random: &mut Pcg64Mcg) -> Time {
     match think.thinking {
         Thinking::Fixed => think.time,

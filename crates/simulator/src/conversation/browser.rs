@@ -31,7 +31,6 @@ pub(super) struct Browser {
     objects: u64,
 }
 
-/// Page being loaded.
 #[derive(Debug, Default)]
 struct Loading {
     begun: Time,
@@ -41,7 +40,6 @@ struct Loading {
     /// Referenced and unrequested objects, in the order of discovery.
     found: VecDeque<u32>,
     open: usize,
-    /// Number of objects that have not arrived.
     left: usize,
 }
 
@@ -83,7 +81,6 @@ impl Browser {
         })
     }
 
-    /// Handles the arrival of an object.
     pub(super) fn answered(&mut self, now: Time, tag: u32) {
         let page = &mut self.page;
         page.open -= 1;

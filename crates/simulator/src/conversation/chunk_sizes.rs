@@ -14,7 +14,6 @@ const FRAME_RATE: f64 = 30.0;
 /// Sizes of consecutive chunks; starts over at the end of the video.
 #[derive(Debug)]
 pub(super) struct ChunkSizes {
-    /// Bytes of each chunk in each quality.
     sizes: Table,
 }
 
@@ -29,7 +28,6 @@ enum Table {
 }
 
 impl ChunkSizes {
-    /// Creates the sizes of a video that plays for this time.
     pub(super) fn new(chunks: &Chunks, lasts: Time, random: Pcg64Mcg) -> ChunkSizes {
         let sizes = match &chunks.sizes {
             Config::Trace { ladder, .. } => Table::Listed(Arc::clone(ladder)),
@@ -51,7 +49,6 @@ impl ChunkSizes {
         ChunkSizes { sizes }
     }
 
-    /// Returns the size of a chunk in a quality, in bytes.
     pub(super) fn of(&self, chunk: u64, quality: usize) -> u64 {
         match &self.sizes {
             Table::Listed(ladder) => {

@@ -68,7 +68,6 @@ struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     request: Request,
-    /// Arrival of the request at the writer.
     begun: Time,
     due: Option<Deadline>,
     left: u64,
@@ -83,7 +82,6 @@ pub struct Arrived {
     pub written: Time,
 }
 
-/// Measurements from the end of the warm-up on.
 #[derive(Debug)]
 struct Measured {
     from: Time,

@@ -15,7 +15,6 @@ const BYTES_SIGMA: f64 = 0.9;
 const CORRELATION: f64 = 0.7;
 /// Standard deviation of the logarithm of an object's size, by kind; chosen.
 const SIZE_SIGMA: f64 = 1.0;
-/// Maximum number of objects of a drawn page.
 const MAX_OBJECTS: f64 = 10_000.0;
 
 /// Objects of a page except its document: number out of 70, and mean size in kB.
@@ -34,12 +33,8 @@ const DOCUMENT_KB: f64 = 18.0;
 
 #[derive(Debug)]
 pub(super) enum Pages {
-    /// Always the same page.
     Same(Arc<[PageObject]>),
-    Drawn {
-        objects: f64,
-        bytes: f64,
-    },
+    Drawn { objects: f64, bytes: f64 },
 }
 
 impl Pages {

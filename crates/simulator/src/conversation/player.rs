@@ -31,11 +31,9 @@ pub(super) struct Player {
     chunk: Time,
     most: Time,
     playout: Playout,
-    /// Number of the chunk to request next.
     number: u64,
     /// When to request it; `None` while one is being loaded.
     next: Option<Time>,
-    /// Quality of the last chunk.
     last: Option<usize>,
     /// Start of the measurements; then chunks that arrived, the sum of their rates, and changes of quality.
     from: Time,
@@ -102,7 +100,6 @@ impl Player {
         })
     }
 
-    /// Handles the arrival of the requested chunk.
     pub(super) fn answered(&mut self, now: Time) {
         self.playout.frame(now);
         if now >= self.from {

@@ -9,7 +9,6 @@ use super::browser::Browser;
 use super::player::Player;
 use super::requester::Requester;
 
-/// Behaviour of a reader.
 #[derive(Debug)]
 pub(super) enum Reader {
     Player(Box<Player>),
@@ -40,7 +39,6 @@ impl Reader {
         }
     }
 
-    /// Returns when it next makes a request by itself.
     pub(super) fn next(&self) -> Option<Time> {
         match self {
             Reader::Player(player) => player.next(),
@@ -58,7 +56,6 @@ impl Reader {
         }
     }
 
-    /// Handles the arrival of a response.
     pub(super) fn answered(&mut self, now: Time, ask: &Ask) {
         match self {
             Reader::Player(player) => player.answered(now),

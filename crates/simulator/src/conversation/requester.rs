@@ -15,7 +15,6 @@ use crate::timeliness::Late;
 /// Default HTTP priority (RFC 9218, 4.1).
 const URGENCY: u8 = 3;
 
-/// Several programs, identified by number.
 #[derive(Debug)]
 pub(super) struct Requester {
     requests: Requests,

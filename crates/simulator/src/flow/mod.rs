@@ -14,7 +14,6 @@ use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
 
-/// Flow from client to server.
 #[derive(Debug)]
 pub(crate) struct Flow {
     /// Name in random streams.
@@ -27,7 +26,6 @@ pub(crate) struct Flow {
     pub(crate) recorder: Option<Box<FlowRecorder>>,
     /// Path of each subflow (of a virtual device, of connections), by the scenario's number.
     pub(crate) paths: Vec<usize>,
-    /// Forward and reverse route of each path.
     pub(crate) routes: Vec<[RouteId; 2]>,
     pub(crate) start: Time,
     pub(crate) packets: u32,
@@ -92,7 +90,6 @@ impl Flow {
         })
     }
 
-    /// Returns the configuration of the endpoints of an entry's flows.
     pub(crate) fn config(flow: &ropewalk_scenario::Flow) -> Arc<Config> {
         let mut config = flow.transport.clone();
         // Messages are sent at once (TCP_NODELAY).

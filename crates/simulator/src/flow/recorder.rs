@@ -16,7 +16,6 @@ use crate::timeliness::Timeliness;
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;
 
-/// Recorder of delays, order of arrival, and a timeline.
 #[derive(Debug)]
 pub(crate) struct FlowRecorder {
     /// Whether its finite transfer was delivered completely.
@@ -40,12 +39,10 @@ pub(crate) struct FlowRecorder {
     previous: Previous,
 }
 
-/// State at the last row of the timeline.
 #[derive(Clone, Debug, Default)]
 struct Previous {
     time: Time,
     delivered: u64,
-    /// Bytes delivered and number of undone losses, by subflow.
     by_subflow: Vec<(u64, u64)>,
 }
 
@@ -76,7 +73,6 @@ impl FlowRecorder {
         }
     }
 
-    /// Records the arrival of a data packet.
     #[inline(always)]
     pub(crate) fn arrival(&mut self, number: u32) {
         if self.reorder.is_some() {
@@ -118,7 +114,6 @@ impl FlowRecorder {
         completes
     }
 
-    /// Records the messages that were delivered completely.
     #[inline(never)]
     fn take_messages(&mut self, now: Time, end: u64, application: &mut Application) {
         while let Some((size, written)) = application.take_message(end) {
@@ -131,7 +126,6 @@ impl FlowRecorder {
         }
     }
 
-    /// Records the arrival of a datagram.
     pub(crate) fn datagram(&mut self, now: Time, written: Time) {
         self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
         self.last_delivery = now;

@@ -12,7 +12,6 @@ use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
 use crate::event_recorders::{EndpointId, EventRecorders};
 
-/// Client and server of the connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
@@ -162,7 +161,6 @@ impl Connection {
     }
 }
 
-/// Identifies an end of the only connection.
 #[inline]
 pub(super) fn endpoint_id(end: usize) -> EndpointId {
     EndpointId {

@@ -26,7 +26,6 @@ pub(crate) struct Datagrams {
     payload: u64,
     pace: Pace,
     unsent: u64,
-    /// Nothing more will be written.
     closed: bool,
     sent: u64,
     offset: u64,
@@ -34,7 +33,6 @@ pub(crate) struct Datagrams {
     in_network: u64,
     received: u64,
     delivered: u64,
-    /// Datagrams overtaken by a later one.
     overtaken: u64,
     /// Highest end of a datagram that arrived.
     furthest: u64,
@@ -44,15 +42,15 @@ pub(crate) struct Datagrams {
     state: SubflowState,
 }
 
-/// When a bulk sender may send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// Messages may be sent at any time.
     Messages,
-    /// At this time.
     At(Time),
     /// When fewer than [`IN_MEDIUM`] are in the medium, and one has left since it was full.
-    InMedium { count: u32, full: bool },
+    InMedium {
+        count: u32,
+        full: bool,
+    },
 }
 
 impl Datagrams {
@@ -100,7 +98,6 @@ impl Datagrams {
         Delivered { bytes: delivered }
     }
 
-    /// Counts a dropped datagram.
     pub(crate) fn drop_packet(&mut self) {
         self.in_network -= 1;
     }

@@ -32,7 +32,6 @@ use striped::Striped;
 use tunnel::Tunnel;
 pub(crate) use verbs::{CLIENT, Delivered, FirstHop, Incoming, SERVER, Sends};
 
-/// Client and server of a flow, with any protocol.
 #[derive(Debug)]
 pub(crate) enum Host {
     /// `tcp`, `mptcp`
@@ -215,7 +214,6 @@ impl Host {
         each!(self, host => host.start(now));
     }
 
-    /// Passes an arriving packet to one of the ends.
     #[inline]
     pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
@@ -300,7 +298,6 @@ impl Host {
         each!(self, host => host.state(subflow))
     }
 
-    /// Returns the counters of a subflow's sender.
     pub(crate) fn counters(&self, subflow: usize) -> Counters {
         each!(self, host => host.counters(subflow))
     }
@@ -310,7 +307,6 @@ impl Host {
         each!(self, host => host.duplicates(subflow))
     }
 
-    /// Returns the application bytes that this subflow delivered.
     pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
         each!(self, host => host.delivered_by(subflow))
     }
@@ -341,12 +337,10 @@ impl Host {
         each!(self, host => host.delivered())
     }
 
-    /// Returns the bytes behind a gap.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         each!(self, host => host.reorder_buffer())
     }
 
-    /// Returns the maximum of bytes behind a gap.
     pub(crate) fn reorder_buffer_max(&self) -> u64 {
         each!(self, host => host.reorder_buffer_max())
     }

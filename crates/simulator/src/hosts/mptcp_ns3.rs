@@ -33,9 +33,7 @@ const ACK: Flags = Flags::ACK
 pub(crate) struct MptcpNs3 {
     sender: Sender,
     receiver: Receiver,
-    /// Handshake of each subflow.
     dials: Vec<Dial>,
-    /// Subflows whose SYN has arrived.
     answers: VecDeque<usize>,
     headers: u32,
     /// Random losses of ACKs, for F-RTO.
@@ -44,9 +42,7 @@ pub(crate) struct MptcpNs3 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dial {
-    /// The application has not started.
     Closed,
-    /// Its SYN is due.
     Due {
         attempt: u32,
     },
@@ -121,7 +117,6 @@ impl MptcpNs3 {
         Delivered { bytes: delivered }
     }
 
-    /// Opens a subflow whose SYN was answered.
     fn open(&mut self, subflow: usize) {
         if let Dial::Sent { .. } = self.dials[subflow] {
             self.sender.open(subflow);
@@ -200,7 +195,6 @@ impl MptcpNs3 {
         self.receiver.stored_bytes_max()
     }
 
-    /// Returns the maximum of segments behind a gap.
     pub(crate) fn reorder_segments_max(&self) -> usize {
         self.receiver.stored_segments_max()
     }
@@ -210,7 +204,6 @@ impl MptcpNs3 {
         self.sender.throughput()
     }
 
-    /// Restarts the maxima, and the mean throughput.
     pub(crate) fn restart_reorder_buffer_max(&mut self) {
         self.receiver.restart_maxima();
         self.sender.restart_throughput();

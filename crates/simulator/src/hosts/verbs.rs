@@ -15,12 +15,10 @@ pub(crate) const SERVER: usize = 1;
 /// Packet that left its last hop, as passed to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming<'a> {
-    /// End that it is for.
     pub(crate) end: usize,
     pub(crate) subflow: usize,
     /// Generation: number of earlier connections on its path.
     pub(crate) dial: u16,
-    /// Slot of the [`Outgoing`] packet.
     pub(crate) slot: u32,
     pub(crate) segment: &'a Segment,
 }
@@ -34,20 +32,16 @@ pub(crate) struct Delivered {
 /// Packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
-    /// Sending end.
     pub(crate) end: usize,
-    /// Index of its route in the flow.
     pub(crate) route: usize,
     pub(crate) subflow: usize,
     pub(crate) dial: u16,
     /// Slot of the content besides its segment, kept by the host until the packet arrives or is dropped;
     /// unused without such content.
     pub(crate) slot: u32,
-    /// Length of the IP packet.
     pub(crate) size: u32,
 }
 
-/// Fate of a packet at the first hop of its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstHop {
     pub(crate) offer: Offer,

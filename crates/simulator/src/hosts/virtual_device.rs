@@ -6,10 +6,15 @@ use ropewalk_transport::scheduling::weighted::Shares;
 /// Selector of the path of each packet, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {
-    /// Round robin, as in the paper.
-    RoundRobin { paths: usize, turns: Turns },
+    RoundRobin {
+        paths: usize,
+        turns: Turns,
+    },
     /// In proportion to the rates (smooth weighted round robin).
-    Weighted { rates: Vec<f64>, shares: Shares },
+    Weighted {
+        rates: Vec<f64>,
+        shares: Shares,
+    },
 }
 
 impl VirtualDevice {

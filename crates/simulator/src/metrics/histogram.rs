@@ -20,7 +20,6 @@ pub struct Histogram {
 const PRECISION: u32 = 10;
 const PER_OCTAVE: usize = 1 << PRECISION;
 
-/// Buckets per page.
 const PAGE: usize = 64;
 type Page = [u64; PAGE];
 
@@ -121,7 +120,6 @@ impl Histogram {
         found.into_iter().map(bin).collect()
     }
 
-    /// Returns the non-empty buckets in ascending order, with their counts.
     fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
         let pages = self.pages.iter().enumerate();
         let counts = pages.flat_map(|(number, page)| {

@@ -46,7 +46,6 @@ impl Reorder {
         }
     }
 
-    /// Records the arrival of a packet.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         let first = *self.first.get_or_insert(number);
@@ -57,7 +56,6 @@ impl Reorder {
         }
     }
 
-    /// Returns the metrics of all arrivals so far.
     pub(crate) fn metrics(&self) -> ReorderingMetrics {
         ReorderingMetrics {
             reordered_ratio: self.extents.reordered_ratio(),

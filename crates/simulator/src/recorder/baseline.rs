@@ -16,7 +16,6 @@ pub(crate) struct Baseline {
     pub(crate) transmitted: Vec<u64>,
     pub(crate) in_air: AirCounts,
     pub(crate) shares: Shares,
-    /// Each flow.
     pub(crate) delivered: Vec<u64>,
     /// Each recorded flow; `None` for others.
     pub(crate) flows: Vec<Option<FlowBaseline>>,
@@ -38,7 +37,6 @@ pub(crate) struct SubflowBaseline {
 }
 
 impl Baseline {
-    /// Takes a snapshot of the current values.
     pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) -> Baseline {
         let in_air = AirCounts::take(now, &world.network);
         let links = world.links().map(|link| {

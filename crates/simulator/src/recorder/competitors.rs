@@ -6,7 +6,6 @@ use ropewalk_scenario::{Origin, Scenario};
 use crate::timeline::CompetitorTimeline;
 use crate::world::World;
 
-/// Recorder of the rows.
 #[derive(Debug)]
 pub(super) struct Competitors {
     timeline: CompetitorTimeline,
@@ -36,7 +35,6 @@ impl Competitors {
         })
     }
 
-    /// Adds a row for each competitor.
     pub(super) fn add_rows<T: Copy, M>(&mut self, now: Time, world: &World<T, M>) {
         if now == self.time {
             return;

@@ -37,7 +37,6 @@ impl Recorder {
         }
     }
 
-    /// Returns when to call [`Recorder::sample`] next.
     pub(crate) fn next(&self) -> Option<Time> {
         let warmup = match self.baseline {
             None => self.warmup,

@@ -9,7 +9,6 @@ use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::sights::Watching;
 
-/// Transmitter of the packets of an end.
 pub(super) struct Leaving<'a, T, M> {
     pub(super) now: Time,
     pub(super) end: usize,

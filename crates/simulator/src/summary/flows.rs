@@ -15,7 +15,6 @@ use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 use crate::timeliness::Late;
 
-/// Results of a flow in the measured time.
 pub(super) struct Measured {
     pub(super) goodput_mbps: f64,
     pub(super) delivered_bytes: u64,
@@ -62,7 +61,6 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         mbps(bytes, seconds.as_secs_f64()) / f64::from(flow.count.max(1))
     }
 
-    /// Returns the flows of an entry of the scenario.
     pub(super) fn of_entry(&self, entry: usize) -> Range<usize> {
         let flows = &self.world.flows;
         // Flows are in the order of their entries.
@@ -70,7 +68,6 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
-    /// Returns the application-level results of an entry.
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
         if let Traffic::Requested(_) = traffic {
@@ -97,7 +94,6 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         late.summary(traffic, &delays, stall)
     }
 
-    /// Returns the summaries of the scenario's flow entries.
     pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
         let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
         let entries = self.scenario.flows.iter().enumerate();
@@ -137,7 +133,6 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// Returns the summaries of a recorded flow's subflows.
     pub(super) fn subflows(&self, number: usize) -> Vec<SubflowSummary> {
         let flow = &self.world.flows[number];
         let [start, end] = [&self.start, &self.end].map(|at| at.flows[number].as_ref());

@@ -176,7 +176,6 @@ fn access_links() -> String {
         + &each_its_own("up-*", 1000)
 }
 
-/// Independent links.
 fn apart(count: u32) -> String {
     link(
         "link",

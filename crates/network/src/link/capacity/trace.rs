@@ -24,13 +24,10 @@ pub(crate) struct TraceTransmitter {
 /// Opportunity in any period of the trace.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
-    /// Start of the period.
     pass_start: Time,
-    /// Index of the entry.
     index: usize,
 }
 
-/// Bytes of an opportunity.
 const CHANCE_BYTES: u64 = 1500;
 
 impl TraceTransmitter {

@@ -11,7 +11,6 @@ use crate::radio::waves::{Edge, Wave};
 use crate::uniform::uniform;
 
 impl<P: Copy> Channel<P> {
-    /// Starts the transmission of a frame.
     pub(super) fn transmit(&mut self, radio: usize, now: Time, frame: Frame) {
         let end = frame.shape.end;
         let station = &mut self.stations[radio];
@@ -191,7 +190,6 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// Ends a frame at a radio in reach.
     #[inline]
     fn ends_at(
         &mut self,
@@ -265,7 +263,6 @@ impl<P: Copy> Channel<P> {
     }
 }
 
-/// Fate of a frame at its receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
     pub(super) received: bool,

@@ -42,7 +42,6 @@ impl<P: Copy> Channel<P> {
         Happened::Nothing
     }
 
-    /// Returns the data frame of the packet at the head of the queue.
     fn data_frame(&self, radio: usize, start: Time) -> Frame {
         let station = &self.stations[radio];
         let first = &station.queue[0];
@@ -104,7 +103,6 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// Sets the NAV by a frame for another radio.
     pub(super) fn overhears(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let until = now + frame.duration;
@@ -206,7 +204,6 @@ impl<P: Copy> Channel<P> {
         self.stations[radio].rests(now);
     }
 
-    /// Handles a missing response.
     pub(super) fn answer_missing(&mut self, radio: usize, now: Time) -> Happened<P> {
         self.dues.clear(radio);
         let station = &mut self.stations[radio];

@@ -23,7 +23,6 @@ impl<P: Copy> Channel<P> {
         self.keep(radio, frame.to as usize, now, frame, intact, collided);
     }
 
-    /// Records a frame that a radio received.
     #[inline]
     pub(super) fn show_read(
         &mut self,

@@ -61,7 +61,6 @@ struct Listening<P> {
     heard: VecDeque<Heard<P>>,
 }
 
-/// Hop from one radio to another.
 #[derive(Clone, Debug)]
 struct HopState {
     from: u32,

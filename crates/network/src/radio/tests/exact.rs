@@ -9,7 +9,6 @@ fn us(micros: u64) -> Time {
     Time::from_micros(micros)
 }
 
-/// UDP and IP headers, bytes.
 const HEADERS: u32 = 28;
 
 #[test]

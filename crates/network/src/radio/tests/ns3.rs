@@ -10,7 +10,6 @@ use crate::radio::{
     ChannelConfig, DataRate, ErrorModel, PerTable, RadioConfig, RateControl, Standard,
 };
 
-/// Row, by column name.
 #[derive(Clone)]
 pub(crate) struct Row(HashMap<&'static str, &'static str>);
 

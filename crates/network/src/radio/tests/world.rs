@@ -37,7 +37,6 @@ pub(crate) fn radio(node: &str, at: [f64; 3]) -> RadioConfig {
     }
 }
 
-/// Another standard and rate.
 pub(crate) fn at_rate(standard: Standard, rate: DataRate) -> RadioConfig {
     let basic_rates = match standard {
         Standard::B => Standard::B.rates().to_vec(),
@@ -69,7 +68,6 @@ pub(crate) fn log_distance(exponent: f64) -> ChannelConfig {
     }
 }
 
-/// Disk model.
 pub(crate) fn range(range_m: f64) -> ChannelConfig {
     ChannelConfig {
         propagation: Propagation::Range {

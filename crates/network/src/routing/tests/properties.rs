@@ -13,7 +13,6 @@ fn links() -> impl Strategy<Value = (usize, Vec<(usize, usize, u64)>)> {
     })
 }
 
-/// Builds the graph with permuted nodes, with these weights or all 1.
 fn graph(
     nodes: usize,
     links: &[(usize, usize, u64)],

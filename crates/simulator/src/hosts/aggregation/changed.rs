@@ -13,7 +13,6 @@ use ropewalk_striping::CarrierId;
 use super::connection::Connection;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// Changes of each connection, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     notes: Vec<Notes>,
@@ -27,7 +26,6 @@ struct Notes {
     /// To poll in the next pass, and in the current one.
     touched: bool,
     passing: bool,
-    /// Whether it may have events.
     eventful: [bool; 2],
     /// Whether it received a segment that the association has not been notified of.
     heard: [bool; 2],
@@ -88,12 +86,10 @@ impl Changed {
         &self.carriers[end].ids
     }
 
-    /// Returns the index of a carrier's connection.
     pub(crate) fn connection_of(&self, end: usize, of: usize) -> usize {
         self.carriers[end].indices[of]
     }
 
-    /// Marks a connection that may have changed.
     pub(crate) fn touch(&mut self, at: usize) {
         self.is_any_touched = true;
         let notes = &mut self.notes[at];
@@ -101,7 +97,6 @@ impl Changed {
         notes.reread();
     }
 
-    /// Returns whether any was touched since the last pass began.
     pub(crate) fn is_any_touched(&self) -> bool {
         self.is_any_touched
     }
@@ -123,7 +118,6 @@ impl Changed {
         Some(at)
     }
 
-    /// Records a segment that arrived at an end.
     pub(crate) fn note_arrival(&mut self, at: usize, end: usize) {
         self.notes[at].heard[end] = true;
     }

@@ -31,12 +31,10 @@ pub(crate) struct Connection {
     streams: [ByteStream; 2],
 }
 
-/// Byte stream of one direction, as offsets.
 #[derive(Debug, Default)]
 struct ByteStream {
     /// Frames that the other end has not read completely, with their ends.
     frames: VecDeque<(u64, Frame<Length>)>,
-    /// End of the last frame.
     end: u64,
     /// Offset up to which the socket has taken them.
     written: u64,
@@ -79,7 +77,6 @@ impl Connection {
         }
     }
 
-    /// Passes an arriving segment to an end.
     pub(crate) fn handle_segment<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -94,7 +91,6 @@ impl Connection {
         self.changed[end] = true;
     }
 
-    /// Returns the next segment to send from an end.
     pub(crate) fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -115,12 +111,10 @@ impl Connection {
         }
     }
 
-    /// Returns the next event of an end for the association.
     pub(crate) fn poll_event(&mut self, end: usize) -> Option<Event> {
         self.ends[end].poll_event()
     }
 
-    /// Sends a frame from an end.
     pub(crate) fn put(&mut self, end: usize, frame: Frame<Length>) {
         let payload = match &frame {
             Frame::Data { payload, .. } => payload.len(),
@@ -152,14 +146,12 @@ impl Connection {
             && socket.writable() >= appetite.frame
     }
 
-    /// Reads the data that has arrived at an end.
     pub(crate) fn read(&mut self, end: usize) {
         let taken = self.ends[end].read(u64::MAX);
         self.streams[1 - end].read += taken;
         self.changed[end] |= taken > 0;
     }
 
-    /// Returns the next frame that an end has read completely.
     pub(crate) fn next_frame(&mut self, end: usize) -> Option<Frame<Length>> {
         let stream = &mut self.streams[1 - end];
         stream
@@ -177,14 +169,12 @@ impl Connection {
         }
     }
 
-    /// Returns whether both ends are closed.
     pub(crate) fn is_over(&self) -> bool {
         let [client, server] = &self.ends;
         let never_heard = self.heard_at[SERVER].is_none();
         client.is_closed() && (server.is_closed() || never_heard) && self.changed == [false; 2]
     }
 
-    /// Returns whether the client is still opening it.
     pub(crate) fn is_dialled(&self) -> bool {
         self.carriers[CLIENT].is_none() && !self.ends[CLIENT].is_closed()
     }
@@ -198,7 +188,6 @@ impl Connection {
         timer
     }
 
-    /// Handles the due timers of an end.
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,

@@ -18,7 +18,6 @@ impl Aggregation {
         &self.connections[path].ends[CLIENT].subflow_states()[0]
     }
 
-    /// Returns the sum over all connections of the path.
     pub(crate) fn counters(&self, path: usize) -> Counters {
         let mut all = self.paths[path].past.counters;
         for connection in self.connections.iter().filter(|of| of.path == path) {
@@ -61,7 +60,6 @@ impl Aggregation {
         self.received.held_max = self.received.held;
     }
 
-    /// Returns the numbers of frames.
     pub(crate) fn packets(&self) -> (u64, u64) {
         (self.received.frames, self.received.out_of_order)
     }

@@ -13,19 +13,15 @@ use super::Aggregation;
 use super::connection::Connection;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// Path of an association.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathState {
     /// `None` while it has a carrier that is not suspected.
     pub(crate) dialling: Option<Dialling>,
-    /// Number of dials so far.
     dials: u16,
-    /// Application bytes that it delivered.
     pub(crate) delivered: u64,
     pub(crate) past: Past,
 }
 
-/// Counters of removed connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Past {
     pub(crate) counters: Counters,
@@ -58,7 +54,6 @@ impl Aggregation {
         self.changed.mark_all(&self.connections);
     }
 
-    /// Dials the paths that are due.
     pub(crate) fn dial_what_is_due(&mut self, now: Time) {
         for path in 0..self.paths.len() {
             let Some(dialling) = &mut self.paths[path].dialling else {
@@ -135,7 +130,6 @@ impl Aggregation {
         }
     }
 
-    /// Handles the abort of one end's TCP.
     pub(crate) fn on_aborted(&mut self, now: Time, at: usize, end: usize) {
         let connection = &self.connections[at];
         let (path, was_carrier) = (connection.path, connection.carriers[end].is_some());

@@ -41,7 +41,6 @@ pub(crate) struct Aggregation {
     /// Connection in use on each path, by the path's number; then others, being dialled or abandoned.
     connections: Vec<Connection>,
     paths: Vec<PathState>,
-    /// Whether at least one path is being dialled.
     is_dialling: bool,
     changed: Changed,
     /// Terms of each path that both ends know.
@@ -59,7 +58,6 @@ pub(crate) struct Aggregation {
     /// Whether everything is sent, so that no more dials are needed.
     closing: bool,
     received: Received,
-    /// Bytes that the client's application has read.
     client_read: u64,
     headers: u32,
     pass: Pass,
@@ -68,11 +66,8 @@ pub(crate) struct Aggregation {
 /// Pass over both ends of all connections, in which changed ones may send.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
-    /// Current connection and end.
     at: Option<(usize, usize)>,
-    /// Whether it is being polled.
     sends: bool,
-    /// Whether any may have changed.
     any: bool,
     /// Whether carriers got frames before the pass.
     gave: bool,
@@ -134,7 +129,6 @@ impl Aggregation {
         host
     }
 
-    /// Starts the application: dials all paths.
     pub(crate) fn start(&mut self, now: Time) {
         if !self.begun {
             self.begun = true;
@@ -216,7 +210,6 @@ impl Aggregation {
         }
     }
 
-    /// Returns the index of a carrier's connection at an end.
     pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
         let carries = |of: &Connection| of.carriers[end] == Some(id);
         self.connections.iter().position(carries)
@@ -270,7 +263,6 @@ impl Aggregation {
             || !self.ends.iter().all(Association::is_quiet)
     }
 
-    /// Makes a connection a carrier of an end.
     pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let rtt = connection.ends[end].subflow_states()[0].srtt;

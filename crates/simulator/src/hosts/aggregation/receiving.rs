@@ -6,7 +6,6 @@ use ropewalk_striping::{Frame, Payload};
 use super::Aggregation;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// State of the stream at the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Received {
     pub(super) delivered: u64,
@@ -19,7 +18,6 @@ pub(super) struct Received {
 }
 
 impl Aggregation {
-    /// Passes the frames that a connection has delivered to the association.
     pub(super) fn take_frames(&mut self, now: Time, at: usize, end: usize) {
         self.connections[at].read(end);
         while let Some(frame) = self.connections[at].next_frame(end) {
@@ -46,7 +44,6 @@ impl Aggregation {
         }
     }
 
-    /// Reads at the client's application.
     fn read_at_client(&mut self, now: Time) {
         if let Some(stream) = self.stream {
             while let Some(piece) = self.ends[CLIENT].read(now, stream) {

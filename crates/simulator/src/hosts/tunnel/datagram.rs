@@ -26,7 +26,6 @@ pub(super) enum Content {
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
-    /// Terms of a link, with their version.
     Terms(u8, u32, LinkTerms),
     TermsSeen(u8, u32),
 }
@@ -107,12 +106,10 @@ impl Datagrams {
         self.on_their_way.put(datagram)
     }
 
-    /// Removes a datagram that has arrived.
     pub(super) fn take(&mut self, number: u32) -> Option<Datagram> {
         self.on_their_way.take(number)
     }
 
-    /// Removes a further packet of a datagram that has arrived.
     pub(super) fn take_further(&mut self, number: u32) -> Option<Further> {
         self.further.take(number)
     }
@@ -128,7 +125,6 @@ impl Datagrams {
             }
         }
     }
-    /// Numbers of stored datagrams, and of further packets.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> [usize; 2] {
         [self.on_their_way.len(), self.further.len()]

@@ -10,7 +10,6 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::event::Recorder;
 use ropewalk_transport::{Endpoint, Event, Flags, Segment};
 
-/// Lane of the device's only flow.
 const LANE: u8 = 1;
 
 #[derive(Debug)]
@@ -26,13 +25,11 @@ pub(super) struct End {
     pub(super) due: VecDeque<Due>,
 }
 
-/// Message of the tunnel itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Due {
     Feedback(usize, Feedback),
     Ping(Ping),
     Pong(usize, u32),
-    /// On a link, the terms of a link.
     Terms(usize, u8, u32, LinkTerms),
     TermsSeen(usize, u8, u32),
 }
@@ -61,7 +58,6 @@ impl End {
         now + self.ahead
     }
 
-    /// Adds links that are not connected yet.
     pub(super) fn add_links(&mut self, now: Time, count: usize) {
         for _ in 0..count {
             let link = self.sender.add_link(self.clock(now));
@@ -192,7 +188,6 @@ impl End {
         self.sender.poll_transmit(clock)
     }
 
-    /// Returns when something is due at this end.
     pub(super) fn poll_timeout(&mut self) -> Option<Time> {
         let tunnel = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let tunnel = tunnel.into_iter().flatten();
@@ -200,7 +195,6 @@ impl End {
         tunnel.chain(self.endpoint.poll_timeout()).min()
     }
 
-    /// Handles everything due at this end.
     pub(super) fn handle_timeout(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
         if is_due(self.endpoint.poll_timeout(), now) {
@@ -214,7 +208,6 @@ impl End {
         self.deliver(now, recorder)
     }
 
-    /// Returns the bytes behind a gap, in the tunnel and in the endpoint.
     pub(super) fn held(&self) -> u64 {
         self.receiver.held() + self.endpoint.reorder_buffer()
     }

@@ -54,7 +54,6 @@ enum Stage {
     Idle,
     /// The links are being connected, until this time at the latest.
     Dialling(Time),
-    /// The connection uses the tunnel.
     Up,
 }
 
@@ -108,7 +107,6 @@ impl Tunnel {
         }
     }
 
-    /// Applies new terms from the quota meters.
     pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         self.terms.set(terms);
         self.follow_terms(now);
@@ -130,7 +128,6 @@ impl Tunnel {
         }
     }
 
-    /// Passes an arriving datagram to its end.
     pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -197,7 +194,6 @@ impl Tunnel {
         Delivered { bytes: delivered }
     }
 
-    /// Handles the timers of an end that may have expired.
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -241,7 +237,6 @@ impl Tunnel {
         self.ends[SERVER].endpoint.delivered()
     }
 
-    /// Returns the bytes behind a gap, in the tunnel and in the endpoint.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         self.ends[SERVER].held()
     }
@@ -339,7 +334,6 @@ impl Sends for Tunnel {
         })
     }
 
-    /// Removes a dropped or lost datagram.
     fn drop_packet(&mut self, slot: u32) {
         self.datagrams.lose(slot);
     }

@@ -15,7 +15,6 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Stores a value; returns its number.
     pub(super) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.slots[number as usize] = Some(value);
@@ -29,7 +28,6 @@ impl<T> Slab<T> {
         self.slots.get_mut(number as usize)?.as_mut()
     }
 
-    /// Removes a value, if it is stored.
     pub(super) fn take(&mut self, number: u32) -> Option<T> {
         let value = self.slots.get_mut(number as usize)?.take()?;
         self.free.push(number);

@@ -6,19 +6,16 @@ use ropewalk_striping::{Candidate, Standby, Terms, Tier};
 
 use super::end::{Due, End};
 
-/// State of both ends for the terms of links.
 #[derive(Debug, Default)]
 pub(super) struct LinksTerms {
     /// Terms from the meters of each link; none before the first reading.
     uses: Vec<Terms>,
     standby: Standby,
     announcer: TermsAnnouncer,
-    /// Terms received by the server.
     announced: AnnouncedTerms,
 }
 
 impl LinksTerms {
-    /// Stores new terms from the meters.
     pub(super) fn set(&mut self, uses: &[Terms]) {
         self.uses.clear();
         self.uses.extend_from_slice(uses);
@@ -77,7 +74,6 @@ impl LinksTerms {
         }
     }
 
-    /// Handles the server's acknowledgement of terms.
     pub(super) fn on_seen(&mut self, link: u8, version: u32) {
         self.announcer.on_seen(usize::from(link), version);
     }

@@ -3,14 +3,12 @@ use ropewalk_scenario::{Protocol, Scenario};
 
 use super::*;
 
-/// Datagram in the network.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     segment: Segment,
     slot: u32,
 }
 
-/// Tunnel over the links of a scenario.
 struct World {
     network: Network<Packet>,
     routes: Vec<[RouteId; 2]>,

@@ -50,7 +50,6 @@ impl Extents {
         }
     }
 
-    /// Records the arrival of a packet.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         if number >= self.next_expected {

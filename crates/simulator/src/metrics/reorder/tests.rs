@@ -14,7 +14,6 @@ fn metrics(threshold: u32, arrivals: &[u64]) -> ReorderingMetrics {
     reorder.metrics()
 }
 
-/// Number of packets of each displacement or occupancy.
 fn counts<T: Copy>(shares: &[(T, f64)], total: u32) -> Vec<(T, f64)> {
     let total = f64::from(total);
     shares.iter().map(|&(k, s)| (k, s * total)).collect()
