@@ -1,7 +1,7 @@
-//! `ropewalk._core`: the Python interface of the Rust crates.
+//! `ropewalk._core`: Python interface of the Rust crates.
 //!
-//! Thin: it converts values, releases the interpreter's lock, runs seeds in parallel, and reads the clock,
-//! which the pure crates may not do.
+//! It converts values, releases the interpreter's lock, runs seeds in parallel, and reads the
+//! clock, which pure crates may not do.
 
 mod mesh;
 mod mptcp;
@@ -19,32 +19,31 @@ pyo3::create_exception!(
     "The scenario is wrong; the text names every error with its line and what is allowed."
 );
 
-/// The JSON Schema of a scenario file, as JSON text.
+/// JSON Schema of a scenario file, as JSON text.
 #[pyfunction]
 fn schema_json() -> String {
     ropewalk_scenario::schema().to_string()
 }
 
-/// The algorithms that a scenario may name, by the key that names them, as JSON text.
+/// Algorithms by scenario key, as JSON text.
 #[pyfunction]
 fn algorithms_json() -> String {
     ropewalk_scenario::algorithms().to_string()
 }
 
-/// The text of a scenario file, if it is text of a sensible size.
 #[pyfunction]
 fn decode<'a>(content: &'a [u8], name: &str) -> PyResult<&'a str> {
     ropewalk_scenario::decode(content, name)
         .map_err(|errors| ScenarioError::new_err(errors.to_string()))
 }
 
-/// What a key is set to, as a number in its base unit; None where it is none.
+/// Value of a key in its base unit; None if it is no number.
 #[pyfunction]
 fn base_value(key: &str, value: &str) -> Option<f64> {
     ropewalk_scenario::base_value(key, value)
 }
 
-/// A scenario file with overrides in their places.
+/// A scenario file with overrides applied.
 #[pyfunction]
 fn effective(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     ropewalk_scenario::effective(text, name, &overrides)

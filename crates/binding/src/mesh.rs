@@ -1,4 +1,4 @@
-//! How many routes routing methods find on many deployments of a mesh, on all cores.
+//! Route counts of routing methods over many deployments of a mesh, in parallel.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -14,13 +14,13 @@ use ropewalk_network::routing::{Method, Routing};
 
 use crate::scenario::Scenario;
 
-/// What so many deployments have, from this number on; they are drawn as the scenario's mesh is, but
-/// with so many nodes and this seed.
+/// Surveys `count` deployments from number `first`, drawn like the scenario's mesh with other node
+/// counts and seeds.
 ///
-/// A dict of columns: `draws`, `proven`, `nodes` (where the first `keep` of them stand), and for each
-/// method and routing, such as `greedy_link`, how many routes it finds, and as
-/// `greedy_link_first` and `greedy_link_second` their hops, 0 where there is none. The optimal ones are looked for up
-/// to the second.
+/// Returns a dict of columns: `draws`, `proven`, `nodes` (positions of the first `keep`), and for
+/// each method and routing, such as `greedy_link`, the number of routes. `greedy_link_first` and
+/// `greedy_link_second` have their hops, 0 for none. Optimal routes are searched for up to the
+/// second.
 #[pyfunction]
 #[pyo3(signature = (scenario, nodes, seed, first, count, *, optimal=true, keep=0, threads=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -71,7 +71,7 @@ pub fn mesh_census<'py>(
     columns(py, &census, &surveyed, keep)
 }
 
-/// Each thread takes the next deployment; results are in the order of their numbers.
+/// Threads take deployments in turn; results are in order.
 fn survey(
     census: &Census,
     first: u64,
@@ -90,7 +90,8 @@ fn survey(
                     }
                     let surveyed = census.survey(first + number);
                     if surveyed.is_err() {
-                        // A problem in the settings affects all deployments, so the rest are skipped.
+                        // A problem in the settings affects all deployments, so the rest are
+                        // skipped.
                         next.store(count, Ordering::Relaxed);
                     }
                     let mut done = done.lock().expect("no thread panics with it");

@@ -1,4 +1,4 @@
-//! Options of MPTCP as Python values.
+//! MPTCP options as Python values.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use ropewalk_capture::reading::Multipath;
 use ropewalk_wire::{CapableForm, DataSeq, Join, MptcpOption};
 
-/// MP_CAPABLE (RFC 8684, 3.1): keys, and of the first data its length and checksum.
+/// MP_CAPABLE (RFC 8684, 3.1): keys, and of the first data length and checksum.
 #[pyclass(frozen, eq, get_all, module = "ropewalk._core")]
 #[derive(PartialEq)]
 pub struct MpCapable {
@@ -19,7 +19,7 @@ pub struct MpCapable {
     checksum: Option<u16>,
 }
 
-/// MP_JOIN (RFC 8684, 3.2): by its length on a SYN, on a SYN-ACK, or on an ACK.
+/// MP_JOIN (RFC 8684, 3.2) on a SYN, a SYN-ACK or an ACK, by its length.
 #[pyclass(frozen, eq, get_all, module = "ropewalk._core")]
 #[derive(PartialEq)]
 pub struct MpJoin {
@@ -98,7 +98,7 @@ pub struct MpTcpRst {
 
 #[pymethods]
 impl MpCapable {
-    /// Whether mappings must have checksums: flag A.
+    /// Mappings must have checksums: flag A.
     #[getter]
     fn wants_checksum(&self) -> bool {
         self.flags & 0x80 != 0
@@ -125,7 +125,6 @@ impl Mapping {
     }
 }
 
-/// The Python value of an option.
 pub(crate) fn option(py: Python<'_>, found: &Multipath) -> PyResult<Py<PyAny>> {
     Ok(match found.option {
         MptcpOption::Capable(capable) => {

@@ -22,7 +22,7 @@ pyo3::create_exception!(
     "The file is no capture, or does not conform to its format."
 );
 
-/// Bytes of payload after which a batch ends: received segments may be large.
+/// Payload bytes that end a batch: received segments may be large.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Reads the packets of a capture in batches.
@@ -30,7 +30,7 @@ const BATCH_BYTES: usize = 8 << 20;
 pub struct PacketReader {
     reader: CaptureReader,
     path: PathBuf,
-    /// A broken block, until the packets before it are handed out.
+    /// A block error, kept until earlier packets are returned.
     broken: Option<ReadError>,
     endpoints: Endpoints,
     interface_names: Vec<Option<Py<PyString>>>,
@@ -84,7 +84,7 @@ impl PacketReader {
         self.reader.position()
     }
 
-    /// Bytes of the file; 0 if that is not known.
+    /// File size in bytes; 0 if unknown.
     #[getter]
     fn size(&self) -> u64 {
         self.reader.size()
@@ -96,7 +96,7 @@ impl PacketReader {
         self.reader.ends_within_packet()
     }
 
-    /// IP fragments whose packet was never complete.
+    /// Number of IP fragments whose packet was never complete.
     #[getter]
     fn lost_fragments(&self) -> u64 {
         self.reader.lost_fragments()
@@ -172,7 +172,6 @@ pub struct Segment {
 
 #[pymethods]
 impl Segment {
-    /// Whether any of the flags is set.
     fn has(&self, flags: u16) -> bool {
         self.flags & flags != 0
     }
@@ -199,7 +198,7 @@ pub struct Options {
 
 #[pymethods]
 impl Options {
-    /// The MPTCP option of a class, None if there is none.
+    /// MPTCP option of a class, or None.
     fn of<'py>(&self, py: Python<'py>, kind: &Bound<'py, PyType>) -> Option<Bound<'py, PyAny>> {
         let mut options = self.mptcp.bind(py).iter();
         options.find(|option| option.get_type().is(kind))
@@ -265,7 +264,7 @@ impl PacketReader {
     }
 }
 
-/// Addresses and ports that sent segments, each as one Python value, and numbers of their pairs.
+/// Endpoints of segments, each as one Python value, and numbers of their pairs.
 #[derive(Default)]
 struct Endpoints {
     addresses: HashMap<IpAddr, Py<PyAny>>,
@@ -379,7 +378,7 @@ fn error_of(checked: Checked) -> u16 {
 fn into_error(py: Python<'_>, error: ReadError, path: &Path) -> PyErr {
     match error {
         ReadError::Io(error) => match error.raw_os_error() {
-            // With its number, Python chooses the class: FileNotFoundError, for example.
+            // With the error number, Python chooses the class, such as FileNotFoundError.
             Some(number) => py
                 .import("os")
                 .and_then(|os| os.call_method1("strerror", (number,)))

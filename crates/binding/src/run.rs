@@ -1,4 +1,4 @@
-//! What one run gave, as Python values.
+//! Results of one run as Python values.
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyRuntimeError;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ropewalk_simulator::{DelayBin, FlowOutcome, Outcome, Timeline};
 
-/// What one run gave.
+/// Results of one run.
 #[pyclass(frozen, module = "ropewalk._core")]
 pub struct Run {
     pub(crate) outcome: Outcome,
@@ -15,19 +15,19 @@ pub struct Run {
 
 #[pymethods]
 impl Run {
-    /// The run's numbers, with the keys of the JSON contract, as JSON text.
+    /// The run's summary as JSON text, with the keys of the JSON contract.
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.outcome.summary)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// How many packets of this run were captured; None if none were to be.
+    /// Number of captured packets, or None without a capture.
     #[getter]
     fn captured_packets(&self) -> Option<u64> {
         self.captured
     }
 
-    /// What was recorded of the flows after the first, competitors aside.
+    /// Records of the flows after the first, except competitors.
     #[getter]
     fn further_flows(&self) -> Vec<FurtherFlow> {
         let others = self.outcome.others.iter().cloned();
@@ -44,7 +44,8 @@ impl Run {
         connection(py, self.outcome.timeline.as_ref())
     }
 
-    /// What competitors got per step: a dict of columns, if a timeline was recorded and there are any.
+    /// State of competitors per step: a dict of columns, if a timeline was recorded and there are
+    /// any.
     fn competitor_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(rows) = &self.outcome.competitors else {
             return Ok(None);
@@ -62,7 +63,7 @@ impl Run {
     }
 }
 
-/// What one run recorded of a flow after the first.
+/// Records of a flow after the first.
 #[pyclass(frozen, module = "ropewalk._core")]
 pub struct FurtherFlow {
     outcome: FlowOutcome,
@@ -70,13 +71,13 @@ pub struct FurtherFlow {
 
 #[pymethods]
 impl FurtherFlow {
-    /// Its name, with a number behind it where its entry stands for several.
+    /// Name, numbered if its entry has several connections.
     #[getter]
     fn name(&self) -> &str {
         &self.outcome.name
     }
 
-    /// The path of each of its subflows.
+    /// Path of each of its subflows.
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.outcome.links.iter().map(String::as_str).collect()

@@ -1,4 +1,4 @@
-//! A scenario that was read and checked.
+//! A parsed and checked scenario.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use ropewalk_simulator::Schedule;
 
 use crate::ScenarioError;
 
-/// A scenario that was read and checked.
+/// A parsed and checked scenario.
 ///
-/// `read` is called with the path of each further file that the scenario
-/// names; what it raises becomes one of the scenario's errors.
+/// `read` is called with the path of each further file that the scenario names; an exception
+/// becomes one of the scenario's errors.
 #[pyclass(frozen, module = "ropewalk._core")]
 pub struct Scenario {
     pub(crate) parsed: Arc<ropewalk_scenario::Scenario>,
@@ -51,31 +51,31 @@ impl Scenario {
         }
     }
 
-    /// What the scenario calls itself.
+    /// Title.
     #[getter]
     fn title(&self) -> &str {
         &self.parsed.title
     }
 
-    /// When a run ends at the latest, in seconds.
+    /// Latest end of a run, in seconds.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.parsed.duration.as_secs_f64()
     }
 
-    /// When measuring starts, in seconds.
+    /// Start of measurements, in seconds.
     #[getter]
     fn warmup_s(&self) -> f64 {
         self.parsed.warmup.as_secs_f64()
     }
 
-    /// The links' names.
+    /// Names of links.
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.parsed.links.iter().map(|l| l.name.as_str()).collect()
     }
 
-    /// The links' rates in the direction of the data, a trace's in the mean; None: unlimited.
+    /// Forward rates of links, a trace's mean; None: unlimited.
     #[getter]
     fn link_rates_mbps(&self) -> Vec<Option<f64>> {
         let rates = self
@@ -86,31 +86,31 @@ impl Scenario {
         rates.map(|rate| rate.map(Rate::as_mbps)).collect()
     }
 
-    /// The paths' names.
+    /// Names of paths.
     #[getter]
     fn paths(&self) -> Vec<&str> {
         self.parsed.paths.iter().map(|p| p.name.as_str()).collect()
     }
 
-    /// The links of each path, as indices into `links`.
+    /// Links of each path, as indices into `links`.
     #[getter]
     fn path_hops(&self) -> Vec<Vec<usize>> {
         self.parsed.paths.iter().map(|p| p.hops.clone()).collect()
     }
 
-    /// The paths that the first flow's first connection uses, as indices into `paths`.
+    /// Paths of the first flow's first connection, as indices into `paths`.
     #[getter]
     fn transport_paths(&self) -> Vec<usize> {
         self.parsed.first().alone(0).paths
     }
 
-    /// The flows' names, as results have them: each entry once.
+    /// Names of flows in results, each entry once.
     #[getter]
     fn flows(&self) -> Vec<&str> {
         self.parsed.flows.iter().map(|f| f.name.as_str()).collect()
     }
 
-    /// The beginning of the first flow's keys in the scenario file: `transport` or `flow.NAME`.
+    /// Prefix of the first flow's keys: `transport` or `flow.NAME`.
     #[getter]
     fn transport_key(&self) -> String {
         let first = self.parsed.first();
@@ -118,8 +118,8 @@ impl Scenario {
         key.trim_end_matches('.').to_owned()
     }
 
-    /// When the first flow's application writes, in seconds, and how many bytes: the first so many writes of a
-    /// run of this seed. None of a bulk transfer.
+    /// Times (seconds) and bytes of the first `most` application writes of the first flow with this
+    /// seed; None for a bulk transfer.
     fn writes(&self, seed: u64, most: usize) -> Option<(Vec<f64>, Vec<u64>)> {
         let (flow, end) = (self.parsed.first(), self.parsed.duration);
         let random = stream(seed, &format!("{}/traffic", flow.stream(0)));
@@ -133,17 +133,17 @@ impl Scenario {
         Some((times, sizes))
     }
 
-    /// The whole scenario in base units, every default filled in, as JSON text.
+    /// The scenario in base units with all defaults, as JSON text.
     fn values_json(&self) -> String {
         self.parsed.to_json().to_string()
     }
 
-    /// The whole scenario as a file, every default written out.
+    /// The scenario as a file with all defaults.
     fn to_toml(&self) -> String {
         self.parsed.to_toml()
     }
 
-    /// What to read before trusting the numbers.
+    /// Caveats of the results.
     #[getter]
     fn warnings(&self) -> Vec<&str> {
         self.parsed.warnings.iter().map(String::as_str).collect()

@@ -1,4 +1,4 @@
-//! Many seeds of one scenario at once, with the interpreter's lock released.
+//! Parallel runs of a scenario, with the interpreter's lock released.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,22 +19,22 @@ use crate::ScenarioError;
 use crate::run::Run;
 use crate::scenario::Scenario;
 
-/// How often interrupts are checked for during runs.
+/// Interval of interrupt checks during runs.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
-/// How long an abandoned run is waited for.
+/// Time to wait for an abandoned run.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How many steps a timeline may have.
+/// Largest number of steps of a timeline.
 const MAX_STEPS: u64 = 1_000_000;
 
-/// Runs a scenario once for each seed, on `threads` threads (default: all).
+/// Runs a scenario once per seed, on `threads` threads (default: all).
 ///
-/// The runs come in the order of the seeds. `progress` is called with the
-/// number of finished runs after each. An interrupt ends the call at once;
-/// runs under way then end by themselves, unheard, and no further one starts. A single run on one
-/// thread is made by the caller's, unless that is the one which hears of interrupts.
+/// Returns runs in seed order. `progress` is called with the number of finished runs after each. An
+/// interrupt ends the call at once: running simulations end without results and no more are
+/// started. A single run on one thread uses the caller's thread, unless that one receives
+/// interrupts.
 ///
-/// `files` says what the first run leaves: the path of a capture, where it is
-/// taken and how many bytes of each packet it keeps; and the path of a qlog.
+/// `files` has the outputs of the first run: the path of a capture, its observation point and its
+/// number of bytes per packet; and the path of a qlog.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, seeds, *, step=None, reordering=false, threads=None, progress=None,
@@ -133,7 +133,7 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     Ok(main == own)
 }
 
-/// A timeline's step: above zero, and not so short that a timeline would fill the memory.
+/// A timeline's step: positive, and long enough for memory.
 fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     let step: Time = text
         .parse()
@@ -149,13 +149,13 @@ fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     )))
 }
 
-/// Runs in progress on their own threads. Dropping it starts no further one, and removes the files that the
-/// first has begun.
+/// Running simulations on their own threads. Dropping it starts no more runs, and removes
+/// unfinished files of the first.
 struct Runs {
     next: Arc<AtomicUsize>,
     total: usize,
     finished: mpsc::Receiver<(usize, Result<Run, Failure>)>,
-    /// Set to end the first run, while it has files open.
+    /// Set to end the first run while it has open files.
     recording: Option<Arc<AtomicBool>>,
 }
 
@@ -208,7 +208,7 @@ impl Drop for Runs {
         self.next.store(self.total, Ordering::Relaxed);
         if let Some(abandoned) = &self.recording {
             abandoned.store(true, Ordering::Relaxed);
-            // It ends within an event; its files are gone then.
+            // It ends within an event; its files are then removed.
             while let Ok((index, _)) = self.finished.recv_timeout(LAST_WORDS) {
                 if index == 0 {
                     return;
@@ -218,7 +218,7 @@ impl Drop for Runs {
     }
 }
 
-/// One run with the wall-clock time that it took; a panic is a failed run, not the end of the process.
+/// One run with its wall-clock time; a panic is a failed run.
 fn run(
     scenario: &ropewalk_scenario::Scenario,
     seed: u64,
@@ -250,7 +250,6 @@ fn run(
     Ok(Run { outcome, captured })
 }
 
-/// Why a run has no outcome.
 enum Failure {
     Unsupported(Unsupported),
     File(FileError),

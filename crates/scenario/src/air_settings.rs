@@ -1,4 +1,4 @@
-//! Channels and radios as keys of a scenario file with their values, for the writers of TOML and JSON.
+//! Channels and radios as scenario keys with values, for the TOML and JSON writers.
 
 use ropewalk_network::radio::{
     ErrorModel, Nakagami, PerTable, Preamble, Propagation, QueueOrder, RadioConfig, RateControl,
@@ -10,7 +10,6 @@ use crate::keys::{NEVER, NONE, OFF};
 use crate::model::Channel;
 use crate::parsed::{Held, Packets};
 
-/// A value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {
     Text(String),
@@ -18,7 +17,7 @@ pub(crate) enum Setting {
     Switch(bool),
     Packets(u64),
     Number(f64),
-    /// With its unit.
+    /// A number with its unit.
     Measure(f64, &'static str),
     Rate(Rate),
     Rates(Vec<Rate>),
@@ -32,7 +31,7 @@ impl Setting {
         Setting::Text(word.to_owned())
     }
 
-    /// As TOML writes it.
+    /// The value in TOML.
     pub fn toml(&self) -> String {
         match self {
             Setting::Text(text) => toml_edit::Value::from(text).to_string(),
@@ -61,7 +60,7 @@ impl Setting {
         }
     }
 
-    /// In base units: seconds, bit/s, bytes, decibels, metres, hertz.
+    /// The value in base units: seconds, bit/s, bytes, decibels, metres, hertz.
     pub fn json(&self) -> Value {
         match self {
             Setting::Text(text) => json!(text),
@@ -77,14 +76,14 @@ impl Setting {
     }
 }
 
-/// Keys with their values in base units.
+/// Keys with values in base units.
 pub(crate) fn object(keys: &[(&'static str, Setting)]) -> Map<String, Value> {
     let keys = keys.iter();
     keys.map(|(key, setting)| ((*key).to_owned(), setting.json()))
         .collect()
 }
 
-/// The keys that set a radio, without those of its channel.
+/// Keys of a radio, without its channel.
 pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     let rate = match radio.rate {
         RateControl::Fixed(rate) => Setting::Rate(rate.rate()),
@@ -149,7 +148,7 @@ pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     ]
 }
 
-/// The keys that set a channel, its name first.
+/// Keys of a channel, its name first.
 pub(crate) fn of_channel(channel: &Channel) -> Vec<(&'static str, Setting)> {
     let config = &channel.config;
     let mut propagation = of_propagation(&config.propagation);

@@ -1,4 +1,4 @@
-//! Algorithms by name, or by name with parameters: `scheduler = { name = "blest", lambda = 1.2 }`.
+//! Algorithms by name, or with parameters: `scheduler = { name = "blest", lambda = 1.2 }`.
 
 use ropewalk_transport::algorithm::{self, Description, Parameter, Value};
 use ropewalk_transport::{CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig};
@@ -32,7 +32,7 @@ held! {
     CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 }
 
-/// The kind of key that a parameter is.
+/// Kind of a parameter's key.
 pub(crate) fn kind(parameter: &Parameter) -> Kind {
     match parameter.kind {
         algorithm::Kind::Number { least, most, .. } => Kind::Number { least, most },
@@ -43,7 +43,7 @@ pub(crate) fn kind(parameter: &Parameter) -> Kind {
     }
 }
 
-/// Reads a table; every error in it is reported.
+/// Reads a table and reports all its errors.
 pub(crate) fn read_table(
     all: Algorithms,
     entry: &Entry,
@@ -120,17 +120,15 @@ fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value:
             let word = words.iter().find(|word| **word == text);
             Value::Word(word.copied().unwrap_or(default))
         }
-        // No parameter is of another kind.
+        // Parameters have no other kinds.
         _ => parameter.kind.default(),
     })
 }
 
-/// The algorithm with this name.
 pub(crate) fn find(all: Algorithms, name: &str) -> Option<&'static Description> {
     all().into_iter().find(|one| one.name == name)
 }
 
-/// The parameter with this name.
 pub(crate) fn parameter(
     description: &'static Description,
     name: &str,
@@ -138,7 +136,7 @@ pub(crate) fn parameter(
     description.parameters.iter().find(|one| one.name == name)
 }
 
-/// The names of an algorithm's parameters as a list, for error messages.
+/// Parameter names of an algorithm as a list, for error messages.
 pub(crate) fn parameter_names(description: &Description) -> String {
     if description.parameters.is_empty() {
         return "name alone".to_owned();

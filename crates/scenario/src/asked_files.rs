@@ -1,4 +1,4 @@
-//! Files that describe requested content: a video's chunks, a page's objects; both JSON.
+//! Files of requested content: a video's chunks or a page's objects, in JSON.
 
 use std::sync::Arc;
 
@@ -7,17 +7,16 @@ use serde_json::Value;
 
 use crate::model::{Ladder, ObjectKind, PageObject};
 
-/// The highest number of qualities of a video.
 pub(crate) const MAX_QUALITIES: usize = 64;
 const MAX_CHUNKS: usize = 1_000_000;
-/// The highest number of objects of a page.
 pub(crate) const MAX_OBJECTS: u32 = 10_000;
-/// The largest chunk or object, in bytes.
+/// Largest chunk or object, in bytes.
 const LARGEST: u64 = 1 << 36;
 const LONGEST_CHUNK_MS: f64 = 600_000.0;
 
-/// A video's chunks, in the form of Sabre's (Spiteri, Sitaraman and Sparacio, MMSys 2018): `segment_duration_ms`,
-/// `bitrates_kbps`, the lowest first, and `segment_sizes_bits`, a list for each chunk with its size in each quality.
+/// Parses a video's chunks in Sabre's format (Spiteri, Sitaraman and Sparacio, MMSys 2018):
+/// `segment_duration_ms`, `bitrates_kbps` in ascending order, and `segment_sizes_bits`, for each
+/// chunk a list with its size in each quality.
 pub(crate) fn ladder(text: &str) -> Result<Ladder, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let number = |value: &Value| value.as_f64().filter(|number| *number > 0.0);
@@ -60,8 +59,8 @@ pub(crate) fn ladder(text: &str) -> Result<Ladder, String> {
     })
 }
 
-/// A page's objects: a list of `{ "size": BYTES, "parent": NUMBER, "kind": "html" }`, where `parent` is the
-/// index in the list, from 0, of the object that refers to this one.
+/// Parses a page's objects: a list of `{ "size": BYTES, "parent": NUMBER, "kind": "html" }`.
+/// `parent` is the zero-based index of the object that refers to this one.
 pub(crate) fn page(text: &str) -> Result<Arc<[PageObject]>, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let objects = value.as_array();

@@ -1,4 +1,4 @@
-//! A key's value as one number in its base unit.
+//! Numeric value of a key in its base unit.
 
 use ropewalk_network::QueueLimit;
 use ropewalk_transport::InitialWindow;
@@ -9,9 +9,9 @@ use crate::keys::{Kind, Shape, TOP};
 use crate::overrides::value;
 use crate::parsed::Parsed;
 
-/// The value that an override's text means, as a number in the base unit: seconds, bit/s, bytes, shares of
-/// one, decibels, metres, hertz. `None` if the text is no number, if its unit depends on other keys (packets,
-/// or multiples of the bandwidth-delay product), or if the key does not take it.
+/// Returns the value of an override's text in its base unit: seconds, bit/s, bytes, fractions,
+/// decibels, metres, hertz. `None` if the text is no number, has a unit that depends on other keys
+/// (packets, bandwidth-delay products), or is invalid for the key.
 ///
 /// ```
 /// use ropewalk_scenario::base_value;
@@ -27,7 +27,7 @@ pub fn base_value(path: &str, text: &str) -> Option<f64> {
         .map_or((path, None), |(first, rest)| (first, Some(rest)));
     let key = TOP.key(first)?;
     match (&key.kind, rest) {
-        // The next part of the path is the name of an element.
+        // The next part of the path is an element's name.
         (Kind::Tables { shape, .. }, Some(rest)) => within(shape, rest.split_once('.')?.1, text),
         (kind, None) => number(kind, text),
         (Kind::Table { shape, .. }, Some(rest)) => within(shape, rest, text),
@@ -42,7 +42,7 @@ fn within(shape: &'static Shape, path: &str, text: &str) -> Option<f64> {
     match (&shape.key(first)?.kind, rest) {
         (kind, None) => number(kind, text),
         (Kind::Table { shape, .. }, Some(rest)) => within(shape, rest, text),
-        // Any algorithm that has this parameter.
+        // Any algorithm with this parameter.
         (Kind::Algorithm(all), Some(name)) => all()
             .into_iter()
             .filter_map(|description| algorithm::parameter(description, name))
@@ -72,7 +72,7 @@ fn number(kind: &Kind, text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A valid value of a key of this kind, and the number that it means.
+    /// A valid value of this kind, and its number.
     fn example(kind: &Kind) -> Option<(String, f64)> {
         Some(match kind {
             Kind::Integer { least, .. } => (least.to_string(), *least as f64),
@@ -93,7 +93,7 @@ mod tests {
         })
     }
 
-    /// Checks all keys whose values are numbers, with or without a unit, and collects their paths.
+    /// Checks all keys with numeric values, and collects their paths.
     fn check(shape: &'static Shape, path: &str, checked: &mut Vec<String>) {
         for key in shape.keys() {
             let path = format!("{path}{}", key.name);

@@ -1,14 +1,14 @@
-//! An algorithm that a file names, with the parameters that it gives.
+//! An algorithm named by a file, with its given parameters.
 
 use ropewalk_transport::algorithm::{Declared, Description, Value};
 
-/// The key of an algorithm's table that gives its name.
+/// Key of the name in an algorithm's table.
 pub(crate) const NAME: &str = "name";
 
-/// All algorithms that a key may name.
+/// Algorithms that a key may name.
 pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
 
-/// An algorithm, and those of its parameters that differ from their defaults.
+/// An algorithm, with the parameters that differ from their defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chosen {
     pub name: String,
@@ -16,7 +16,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The algorithm of a config of the transport.
+    /// The algorithm of a transport config.
     pub fn of(config: &impl Declared) -> Chosen {
         Chosen {
             name: config.name().to_owned(),
@@ -24,7 +24,7 @@ impl Chosen {
         }
     }
 
-    /// The transport's config of this algorithm.
+    /// The transport config of this algorithm.
     pub fn config<C: Declared>(&self) -> Option<C> {
         let mut config = C::from_name(&self.name)?;
         for (parameter, value) in &self.parameters {
@@ -34,7 +34,6 @@ impl Chosen {
     }
 }
 
-/// The names of algorithms.
 pub(crate) fn names(all: Algorithms) -> Vec<&'static str> {
     all().into_iter().map(|one| one.name).collect()
 }

@@ -1,24 +1,22 @@
-//! The file as a tree of values that know where in the file they are.
+//! Tree of a file's values with their positions.
 
 use toml_edit::{Document, Item, Key};
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The file, at this byte offset.
+    /// Byte offset in the file.
     File(usize),
-    /// An override.
     Override,
 }
 
-/// A value and where it comes from.
+/// A value with its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub origin: Origin,
     pub value: Value,
 }
 
-/// A TOML value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
@@ -34,23 +32,23 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    /// Where the key comes from.
+    /// Origin of the key.
     pub origin: Origin,
     pub node: Node,
 }
 
 impl Node {
-    /// The tree of a parsed file.
+    /// Tree of a parsed file.
     pub fn from_document(document: &Document<&str>) -> Node {
         node(document.as_item(), Origin::File(0), true)
     }
 
-    /// The tree of an override's value.
+    /// Tree of an override's value.
     pub fn from_override(value: toml_edit::Value) -> Node {
         scalar_or_inline(&value, Origin::Override, false)
     }
 
-    /// The entry of this key, if this node is a table that has it.
+    /// The entry with this key, if the node is a table.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|entry| entry.key == key),
@@ -58,7 +56,6 @@ impl Node {
         }
     }
 
-    /// The text, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -66,7 +63,7 @@ impl Node {
         }
     }
 
-    /// The type of the value with its article.
+    /// Type of the value, with its article.
     pub fn type_name(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "a string",
@@ -79,7 +76,7 @@ impl Node {
         }
     }
 
-    /// The beginning of the value, as TOML writes it.
+    /// Beginning of the value in TOML.
     pub fn shown(&self) -> String {
         const MAX: usize = 60;
         let mut text = String::new();

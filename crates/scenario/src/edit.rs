@@ -1,14 +1,14 @@
-//! One change of one value, applied alike to the checked tree and to the file's text.
+//! Change of one value, in the checked tree and in the file's text.
 
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use crate::document::{Entry, Node, Origin, Value};
 
-/// A value and the path to it. Every step of the path must exist, except tables, which are made.
+/// A value and its path. All steps must exist, except tables, which are created.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub steps: Vec<Step>,
-    /// `None` removes the value that the path leads to.
+    /// `None` removes the value at the path.
     pub value: Option<toml_edit::Value>,
 }
 
@@ -20,8 +20,8 @@ pub(crate) enum Step {
 }
 
 impl Edit {
-    /// Sets the value in the tree. If a step of the path is not a table, nothing changes: the check of that
-    /// value reports it.
+    /// Sets the value in the tree. Does nothing if a step is not a table, which the check of that
+    /// value reports.
     pub fn apply(&self, root: &mut Node) {
         let Some(value) = &self.value else {
             return remove(root, &self.steps);
@@ -40,7 +40,7 @@ impl Edit {
         *node = Node::from_override(value.clone());
     }
 
-    /// Sets the value in the text, and keeps what surrounds it, such as a comment.
+    /// Sets the value in the text and keeps surrounding text, such as comments.
     pub fn apply_to_text(&self, document: &mut DocumentMut) {
         let Some(value) = &self.value else {
             return remove_from_text(document, &self.steps);

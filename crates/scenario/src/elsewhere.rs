@@ -1,10 +1,8 @@
-//! Tables that have a key which another table lacks, for errors of the file.
+//! Tables that have a key missing in another table, for error messages.
 
 use crate::keys::{Kind, Shape, TOP};
 
-/// Tables of a file that have this key, as the file writes them: `[traffic] or [[competitor]]`.
-///
-/// `None` if no table has it, or `own` has it.
+/// Tables with this key: `[traffic] or [[competitor]]`. `None` if no table has it, or `own` has it.
 pub(crate) fn tables_with(key: &str, own: &Shape) -> Option<String> {
     if own.key(key).is_some() {
         return None;
@@ -23,7 +21,7 @@ pub(crate) fn tables_with(key: &str, own: &Shape) -> Option<String> {
     (!tables.is_empty()).then(|| format!("in {}", tables.join(" or ")))
 }
 
-/// The name of a list of tables, if this line begins a table by that name: `[link]` in place of `[[link]]`.
+/// Name of the list of tables, if the line is a single table's header: `[link]` for `[[link]]`.
 pub(crate) fn list_of_tables(line: &str) -> Option<&'static str> {
     let name = line.trim().strip_prefix('[')?.split(']').next()?.trim();
     let key = TOP.key(name)?;

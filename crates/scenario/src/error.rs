@@ -1,4 +1,4 @@
-//! Errors of a scenario: all of a file's at once, each with its position.
+//! Errors of a scenario, all at once, with their positions.
 
 use std::fmt;
 
@@ -7,21 +7,20 @@ use ropewalk_quantities::QuantityProblem;
 
 use crate::frame_sizes::FrameSizesError;
 
-/// All errors of a scenario, in the order of the file; never empty.
+/// All errors of a scenario, in file order; never empty.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Errors {
     /// The first errors, at most 50.
     pub errors: Vec<ScenarioError>,
-    /// How many more there are.
+    /// Number of further errors.
     pub more: usize,
 }
 
 impl Errors {
-    /// How many errors are kept.
+    /// Largest number of kept errors.
     pub(crate) const KEPT: usize = 50;
 }
 
-/// One line for each error.
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, error) in self.errors.iter().enumerate() {
@@ -38,17 +37,17 @@ impl fmt::Display for Errors {
 /// One error of a scenario.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ScenarioError {
-    /// Where it is.
+    /// Position.
     pub place: Position,
-    /// The key, such as `link.wifi.delay`; empty if the error is of the whole file.
+    /// Key, such as `link.wifi.delay`; empty for an error of the whole file.
     pub key: String,
-    /// The beginning of the value in the file, as TOML.
+    /// Beginning of the value in the file, in TOML.
     pub value: Option<String>,
-    /// What is wrong with it.
+    /// Violation.
     pub problem: Problem,
-    /// What would be allowed.
+    /// Allowed values.
     pub allowed: Option<String>,
-    /// The nearest allowed word.
+    /// Closest allowed word.
     pub suggestion: Option<String>,
 }
 
@@ -72,21 +71,21 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// Where an error is.
+/// Position of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
     /// In the scenario file.
     File {
-        /// The file's name, as the caller gave it.
+        /// File name of the caller.
         name: String,
-        /// Counted from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// In characters, counted from 1.
+        /// Column in characters, counted from 1.
         column: usize,
     },
-    /// The scenario file as a whole.
+    /// The file as a whole.
     WholeFile {
-        /// What the caller calls it.
+        /// File name of the caller.
         name: String,
     },
     /// In an override (`--set`).
@@ -103,164 +102,165 @@ impl fmt::Display for Position {
     }
 }
 
-/// What is wrong with a key or a value.
+/// Violation of a constraint.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
-    /// The file is too large to be a scenario.
+    /// The file is too large.
     #[error("larger than {most}, too large for a scenario")]
     FileTooLarge {
-        /// The limit.
+        /// Limit.
         most: &'static str,
     },
-    /// The file is not text: not UTF-8, or with NUL characters.
+    /// The file is not UTF-8, or has NUL characters.
     #[error("not a text file in UTF-8")]
     NotText,
-    /// The file is not TOML; in the TOML parser's words.
+    /// The file is not TOML; message of the TOML parser.
     #[error("not TOML: {0}")]
     Syntax(String),
-    /// A key that this table does not have.
+    /// The table has no such key.
     #[error("unknown key")]
     UnknownKey,
-    /// An override of a key inside a value that is not a table.
+    /// The override names a key inside a value that is not a table.
     #[error("is inside of a value that is no table")]
     NotATable,
-    /// An override of a whole link, path or competitor.
+    /// The override names a whole link, path or competitor.
     #[error("must name one of its keys")]
     IncompleteKey,
-    /// An override of a flow that the file does not have: its flows have entries of their own.
+    /// The override names the short form of a flow in a file with `[[flow]]` entries.
     #[error("the file has neither [transport] nor [traffic], but flows of their own")]
     NoShortForm,
-    /// A value of the wrong type.
+    /// The value has the wrong type.
     #[error("must not be {found}")]
     WrongType {
-        /// The type of the value in the file, with its article.
+        /// Type of the value, with its article.
         found: &'static str,
     },
-    /// A parameter that the algorithm does not have.
+    /// The algorithm has no such parameter.
     #[error("unknown parameter of {0}")]
     UnknownParameter(&'static str),
-    /// A word that is not one of those allowed.
+    /// The word is not allowed.
     #[error("unknown value")]
     UnknownWord,
-    /// Not a quantity, or one outside its limits.
+    /// The value is no quantity, or out of range.
     #[error(transparent)]
     Quantity(QuantityProblem),
-    /// A number that may be a percentage, or a share of 1.
+    /// The number may be a percentage or a fraction.
     #[error("must have a unit, such as {percentage:?}{}", or_share(.share))]
     NoPercentage {
         /// The number as a percentage.
         percentage: String,
-        /// The percentage that it is as a share of 1; `None` above 1.
+        /// The number read as a fraction, in percent; `None` above 1.
         share: Option<String>,
     },
-    /// Less than the minimum.
+    /// The value is below the minimum.
     #[error("must be at least {0}")]
     BelowLeast(String),
-    /// More than the maximum.
+    /// The value is above the maximum.
     #[error("must be at most {0}")]
     AboveMost(String),
-    /// Not less than another key's value.
+    /// The value must be below another key's.
     #[error("must be less than {0}")]
     NotBelow(String),
-    /// Zero where only a positive value makes sense.
+    /// The value must be positive.
     #[error("must be greater than zero")]
     NotPositive,
-    /// Infinite, or not a number (NaN).
+    /// The value is infinite or NaN.
     #[error("must be a finite number")]
     NotFinite,
-    /// A count with a fraction.
+    /// The count is not a whole number.
     #[error("must be a whole number")]
     NotWhole,
-    /// A key that must be given.
+    /// The key is required.
     #[error("missing")]
     Missing,
-    /// One of these keys must be given, and none is.
+    /// One of these keys is required.
     #[error("needs {}", one_of(.0))]
     NeedsOne(&'static [&'static str]),
-    /// A key that cannot be given together with this one.
+    /// The key excludes this one.
     #[error("cannot be given together with {0:?}")]
     Excluded(&'static str),
-    /// A key or value that needs another key to have a certain value.
+    /// The key or value requires a certain value of another key.
     #[error("only with {0}")]
     OnlyWith(&'static str),
-    /// A name that is already taken.
+    /// The name is taken.
     #[error("another {0} has the same name")]
     Duplicate(&'static str),
-    /// An entry that the list already has.
+    /// The list has the entry already.
     #[error("{0:?} stands there twice")]
     Twice(String),
-    /// A reference to a name that does not exist.
+    /// The name does not exist.
     #[error("no {what} is called {name:?}")]
     UnknownName {
-        /// What the name should refer to.
+        /// Kind of the named object.
         what: &'static str,
-        /// The name.
+        /// Name.
         name: String,
     },
-    /// Datagrams sent without a limit: nothing paces them.
+    /// Datagrams have no rate limit.
     #[error("bulk datagrams leave as fast as their first link sends, and {0:?} is unlimited")]
     EndlessDatagrams(String),
-    /// A node without a radio on a channel.
+    /// The node has no radio on the channel.
     #[error("{node:?} has no radio on {channel:?}")]
     NoRadio {
-        /// The node.
+        /// Node name.
         node: String,
-        /// The channel.
+        /// Channel name.
         channel: String,
     },
-    /// A rate that the 802.11 standard does not have.
+    /// The 802.11 standard does not have the rate.
     #[error("{rate} is no rate of {standard}")]
     RateOfAnother {
-        /// The rate.
+        /// Rate.
         rate: String,
-        /// The standard.
+        /// Standard.
         standard: &'static str,
     },
-    /// Two radios of a channel at the same position, where the received power depends on distance.
+    /// Two radios of a channel have the same position, where the received power depends on
+    /// distance.
     #[error("is where {0:?} is: at 0 m no formula gives a loss")]
     SamePlace(String),
-    /// Two settings that cannot be combined, in words.
+    /// Two settings cannot be combined; message.
     #[error("{0}")]
     Unfit(String),
-    /// A referenced file with wrong content, in words.
+    /// The content of a referenced file is invalid.
     #[error("{file}: {what}")]
     File {
-        /// Its name.
+        /// File name.
         file: String,
-        /// What is wrong with it.
+        /// Message.
         what: String,
     },
-    /// A link from a node to itself, or a flow.
+    /// A link or flow has the same node at both ends.
     #[error("must be another node than from")]
     SameNode,
-    /// A link of a path that does not begin at the node where the one before it ends.
+    /// A link of a path does not begin at the end of its predecessor.
     #[error("{0:?} does not begin where the link before it ends")]
     Apart(String),
-    /// Two nodes that no links connect.
+    /// No links connect the two nodes.
     #[error("no links lead there from {0:?}")]
     NoWay(String),
-    /// A name that would make overrides and results ambiguous.
+    /// The name would make overrides and results ambiguous.
     #[error("not a name")]
     BadName,
-    /// A list without elements, or no list.
+    /// The list is empty, or not a list.
     #[error("must not be empty")]
     Empty,
-    /// A list with more elements than this.
+    /// The list has more elements than this.
     #[error("must have at most {0} entries")]
     TooMany(usize),
-    /// An outage that is not a pair of a beginning and an end.
+    /// The outage is not a pair of times.
     #[error("each outage must be a pair of times")]
     NotAPair,
-    /// An outage that ends before it begins.
+    /// The outage ends before it begins.
     #[error("an outage must end after it begins")]
     EmptyOutage,
-    /// Outages that overlap.
+    /// Outages overlap.
     #[error("outages must not overlap")]
     Overlap,
-    /// The trace file could not be read; in the caller's words.
+    /// The trace file could not be read; message of the caller.
     #[error("cannot be read: {0}")]
     TraceUnreadable(String),
-    /// The trace file is larger than allowed.
+    /// The trace file is too large.
     #[error("larger than {0}, too large for a trace")]
     TraceTooLarge(&'static str),
     /// The trace file is not in mahimahi's format.
@@ -276,7 +276,6 @@ fn or_share(share: &Option<String>) -> String {
     share.map_or_else(String::new, |share| format!(" or {share:?}"))
 }
 
-/// `"rate", "trace" or "channel"`
 fn one_of(keys: &[&str]) -> String {
     let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
     match quoted.split_last() {

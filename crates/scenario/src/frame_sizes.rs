@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use crate::limits::MAX_TRACE_LINES;
 
-/// The largest frame, in bytes.
+/// Largest frame, in bytes.
 const LARGEST: u32 = 64 << 20;
 
-/// Why a text is not a list of frame sizes.
+/// Error of a list of frame sizes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameSizesError {
-    /// A line without a frame size.
+    /// A line has no frame size.
     #[error(
         "line {line}: {text:?} has no frame size of 1 to {LARGEST} bytes; allowed: the size alone, or index, time, type, size"
     )]
     NoSize {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// The beginning of the line.
+        /// Beginning of the line.
         text: String,
     },
-    /// No frame at all.
+    /// The file has no frames.
     #[error("no frame in it")]
     Empty,
-    /// Too long.
+    /// The file is too long.
     #[error("more than {MAX_TRACE_LINES} frames")]
     TooMany,
 }
 
-/// Frame sizes in bytes, in the order of the file. A line has a size alone or, as in the video trace library
-/// of Arizona State University, index, time, type, size and more. Empty lines and lines that begin with `#`
-/// are skipped. A frame of 0 bytes, which the encoder skipped, counts as one byte.
+/// Parses frame sizes in bytes. A line has only a size or, as in the video trace library of Arizona
+/// State University, index, time, type, size and more. Empty lines and lines with `#` are skipped.
+/// A frame of 0 bytes, which the encoder skipped, becomes 1 byte.
 pub(crate) fn parse(text: &str) -> Result<Arc<[u32]>, FrameSizesError> {
     let mut sizes = Vec::new();
     for (index, line) in text.lines().enumerate() {

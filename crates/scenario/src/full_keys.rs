@@ -1,11 +1,11 @@
-//! Full keys of an override whose beginning is missing, for error messages.
+//! Completion of abbreviated override keys, for error messages.
 
 use crate::document::{Node, Value};
 use crate::keys::{Kind, TOP};
 use crate::section::element_name;
 
-/// Keys of an override that end with this key or lead to the table of this name, such as
-/// `link.wifi.delay, link.*.delay` for `delay`, and `link.wifi.delay` for `wifi.delay`.
+/// Override keys that end with this key, or lead to a table of this name, such as `link.wifi.delay,
+/// link.*.delay` for `delay`, and `link.wifi.delay` for `wifi.delay`.
 pub(crate) fn overrides_with(root: &Node, first: &str, rest: &[&str]) -> Option<String> {
     let mut found = Vec::new();
     for table in TOP.keys() {

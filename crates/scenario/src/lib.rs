@@ -1,24 +1,20 @@
 //! The scenario file: one experiment as TOML with units.
 //!
-//! [`Scenario::parse`] reads a file and fills in every default, or reports all errors at once, each with its
-//! line and the nearest allowed word. The result, a [`Scenario`], has every reference resolved: nothing
-//! behind it reads the file again.
+//! [`Scenario::parse`] reads a file and fills in all defaults, or reports all errors at once, each with
+//! its line and the closest allowed word. In the resulting [`Scenario`] all references are resolved.
 //!
 //! # Layers
 //!
-//! 1. **Keys**: each table of the file is declared once, with the name, kind, range, default and a sentence
-//!    for each key. The parser, its errors, [`schema`] (a JSON Schema) and the page of keys are made of these
-//!    declarations.
-//! 2. **Text**: TOML with positions, and overrides of single keys (`link.wifi.delay = "20 ms"`) that pass the
+//! 1. **Keys**: one declaration per table of the file, with name, kind, range, default and a sentence for
+//!    each key. The parser, its errors, [`schema`] (a JSON Schema) and the page of keys use them.
+//! 2. **Text**: TOML with positions, and overrides of single keys (`link.wifi.delay = "20 ms"`) with the
 //!    same checks.
-//! 3. **Sections**: keys that are known and have values of their kind. Unknown keys are errors with a
-//!    suggestion.
+//! 3. **Sections**: known keys with values of their kind. Unknown keys are errors with a suggestion.
 //! 4. **Resolution**: defaults, references between tables, and checks across keys.
-//! 5. **The model**: a [`Scenario`] with its links, paths, [`Flow`]s and [`Traffic`]. The parts are the
-//!    config types of `ropewalk-transport`, `ropewalk-network` and `ropewalk-striping`: the config is the
-//!    factory.
-//! 6. **Back to text**: a scenario as JSON, or as TOML with every default written out. [`effective`] returns
-//!    a file with overrides in their places.
+//! 5. **The model**: a [`Scenario`] with links, paths, [`Flow`]s and [`Traffic`], made of the config types
+//!    of `ropewalk-transport`, `ropewalk-network` and `ropewalk-striping`.
+//! 6. **Back to text**: a scenario as JSON, or as TOML with all defaults. [`effective`] applies overrides
+//!    to a file.
 //!
 //! # Example
 //!

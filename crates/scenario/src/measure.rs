@@ -1,9 +1,8 @@
-//! Numbers with units that are not integers of a base unit: decibels, metres, hertz.
+//! Numbers with fractional base units: decibels, metres, hertz.
 
 use crate::error::Problem;
 use ropewalk_quantities::QuantityProblem;
 
-/// A physical quantity and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measure {
     pub of: Of,
@@ -11,7 +10,6 @@ pub(crate) struct Measure {
     pub most: f64,
 }
 
-/// The physical quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// dB
@@ -25,7 +23,7 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    /// Its units, the base unit first.
+    /// Units, the base unit first.
     fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Of::Ratio => &[("dB", 1.0)],
@@ -46,7 +44,7 @@ impl Of {
 }
 
 impl Measure {
-    /// The value of a text, in the base unit.
+    /// Parses a text to the base unit.
     pub fn read(&self, text: &str) -> Result<f64, Problem> {
         let text = text.trim();
         let unit_at = text
@@ -78,18 +76,18 @@ impl Measure {
         Ok(value)
     }
 
-    /// The value as a scenario file has it.
+    /// Formats the value for a scenario file.
     pub fn write(&self, value: f64) -> String {
         format!("{value} {}", self.of.units()[0].0)
     }
 
-    /// What is allowed, for error messages.
+    /// Allowed values, for error messages.
     pub fn allowed(&self) -> String {
         let (least, most) = (self.write(self.least), self.write(self.most));
         format!("{least} to {most}, such as {}", self.of.example())
     }
 
-    /// A regular expression for the allowed texts.
+    /// Regular expression of the allowed texts.
     pub fn pattern(&self) -> String {
         let units: Vec<&str> = self.of.units().iter().map(|(unit, _)| *unit).collect();
         format!(

@@ -1,4 +1,4 @@
-//! A mesh as the keys of a scenario file that describe it, and as JSON.
+//! A mesh as scenario keys and as JSON.
 
 use ropewalk_network::mesh::Placement;
 use ropewalk_network::routing::Routing;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::keys::{GRID, LOWEST, UNIFORM};
 use crate::model::{Channel, Mesh};
 
-/// The keys of `[mesh]` with their values, as TOML writes them.
+/// Keys of `[mesh]` with their values in TOML.
 pub(crate) fn of_mesh(mesh: &Mesh, channels: &[Channel]) -> Vec<(&'static str, String)> {
     let drawing = &mesh.drawing;
     let word = |word: &str| format!("{word:?}");
@@ -53,7 +53,7 @@ pub(crate) fn of_mesh(mesh: &Mesh, channels: &[Channel]) -> Vec<(&'static str, S
     ]
 }
 
-/// The positions and routes of the mesh, as JSON; positions in metres.
+/// Positions (metres) and routes of the mesh as JSON.
 pub(crate) fn object(mesh: &Mesh, channels: &[Channel]) -> Value {
     let deployment = &mesh.drawn.deployment;
     let name = |node: &usize| Mesh::node_name(*node);

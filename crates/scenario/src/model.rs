@@ -1,4 +1,4 @@
-//! A scenario after parsing: every default filled in, every reference resolved.
+//! A resolved scenario: defaults filled in, references resolved.
 
 mod mesh;
 mod protocol;
@@ -27,44 +27,44 @@ pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};
 /// One experiment: links, paths and flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// A title, for people.
+    /// Title.
     pub title: String,
-    /// When the run ends at the latest.
+    /// Latest end of the run.
     pub duration: Time,
-    /// Results count from this time on, so that starting up does not affect them.
+    /// Start of measurements, which excludes start-up effects.
     pub warmup: Time,
-    /// At least one, names unique.
+    /// At least one, with unique names.
     pub links: Vec<LinkConfig>,
-    /// The data quota of each link; `None` where it has none.
+    /// Data quota of each link, if any.
     pub quotas: Vec<Option<Quota>>,
-    /// The links that are 802.11 links. The rate, delay and queue of such a link's [`LinkConfig`] are not
-    /// used, and its loss applies to each try of a frame.
+    /// 802.11 links. The [`LinkConfig`] of such a link applies without rate, delay and queue, and
+    /// its loss applies to each transmission of a frame.
     pub wireless: Wireless,
-    /// The mesh from `[mesh]`, if nodes, links and paths come from one.
+    /// The mesh of `[mesh]`, if any.
     pub mesh: Option<Mesh>,
-    /// At least one, names unique; without any in the file, each link is a path of its own name.
+    /// At least one, with unique names. By default each link is a path of the same name.
     pub paths: Vec<Path>,
-    /// At least one, names unique. The first is the one that single-flow results describe; competitors come
-    /// last.
+    /// At least one, with unique names. The first is the measured flow of single-flow results;
+    /// competitors come last.
     pub flows: Vec<Flow>,
-    /// "Read this before trusting the numbers": stored with the results.
+    /// Caveats of the results, stored with them.
     pub warnings: Vec<String>,
 }
 
 impl Scenario {
-    /// The flow that single-flow results describe.
+    /// The measured flow of single-flow results.
     #[must_use]
     pub fn first(&self) -> &Flow {
         &self.flows[0]
     }
 
-    /// The data quota of a link, if it has one.
+    /// Data quota of a link, if any.
     #[must_use]
     pub fn quota(&self, link: usize) -> Option<&Quota> {
         self.quotas.get(link)?.as_ref()
     }
 
-    /// The flows of `[[competitor]]`, in the order of the file.
+    /// Flows of `[[competitor]]`, in file order.
     pub fn competitors(&self) -> impl Iterator<Item = &Flow> {
         self.flows
             .iter()
@@ -75,43 +75,44 @@ impl Scenario {
 /// A sequence of links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The name that results use.
+    /// Name in results.
     pub name: String,
-    /// Indices into [`Scenario::links`]; at least one. The way back passes them in reverse.
+    /// Indices into [`Scenario::links`], at least one. The reverse direction uses them in reverse
+    /// order.
     pub hops: Vec<usize>,
 }
 
-/// A client's application, a server's, and the transport between them.
+/// Application traffic over a transport connection or datagrams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// The name that results use.
+    /// Name in results.
     pub name: String,
-    /// Which table of the file it comes from.
+    /// Table of the file that declares it.
     pub origin: Origin,
-    /// How the stream is carried.
+    /// Protocol of the stream.
     pub protocol: Protocol,
-    /// The settings of its TCP or MPTCP endpoints.
+    /// Settings of its TCP or MPTCP endpoints.
     pub transport: Config,
-    /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` and `udp` use just one.
+    /// Indices into [`Scenario::paths`] in order of use; `tcp` and `udp` have one.
     pub paths: Vec<usize>,
-    /// Each of its `count` connections uses one of `paths` in turn, instead of all of them.
+    /// Round-robin assignment: each of the `count` connections uses one of `paths`, not all.
     pub in_turn: bool,
-    /// What the application sends.
+    /// Application traffic.
     pub traffic: Traffic,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// How many connections of this kind there are.
+    /// Number of connections of this kind.
     pub count: u32,
 }
 
-/// The MTU of the links, unless the file says otherwise (RFC 894).
+/// Default MTU of links (RFC 894).
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
 impl Flow {
-    /// The name of a flow of [`Origin::Short`].
+    /// Name of a flow of [`Origin::Short`].
     pub const MEASURED: &'static str = "measured";
 
-    /// The key of the random streams of one of its `count` connections.
+    /// Key of the random streams of one of its `count` connections.
     #[must_use]
     pub fn stream(&self, number: u32) -> String {
         match self.origin {
@@ -121,7 +122,7 @@ impl Flow {
         }
     }
 
-    /// One of its `count` connections as a flow by itself, with its own paths.
+    /// One of its `count` connections as a flow, with its own paths.
     #[must_use]
     pub fn alone(&self, number: u32) -> Flow {
         Flow {
@@ -135,13 +136,13 @@ impl Flow {
         }
     }
 
-    /// How many paths each of its connections uses.
+    /// Number of paths of each connection.
     #[must_use]
     pub fn paths_each(&self) -> usize {
         if self.in_turn { 1 } else { self.paths.len() }
     }
 
-    /// The key of this name in the scenario file, such as `flow.video.segment`.
+    /// The scenario key of this name, such as `flow.video.segment`.
     #[must_use]
     pub fn key(&self, key: &str) -> String {
         match self.origin {
@@ -151,13 +152,13 @@ impl Flow {
         }
     }
 
-    /// The bytes that a virtual device puts before each packet of its endpoints.
+    /// Bytes that a tunnel adds to each packet of its endpoints.
     #[must_use]
     pub fn packet_overhead(&self) -> u32 {
         self.protocol.packet_overhead(self.transport.ip_version)
     }
 
-    /// Payload of a full packet: of a frame where its size is fixed, else of a segment.
+    /// Payload of a full frame if its size is fixed, otherwise of a full segment.
     #[must_use]
     pub fn payload(&self) -> Bytes {
         match &self.protocol {
@@ -170,7 +171,7 @@ impl Flow {
         }
     }
 
-    /// Bytes of an IP packet on a link with a full segment or datagram, all headers counted.
+    /// Bytes of an IP packet on a link with a full segment or datagram, headers included.
     #[must_use]
     pub fn full_packet(&self) -> u64 {
         if self.protocol == Protocol::Udp {
@@ -181,13 +182,13 @@ impl Flow {
         self.transport.segment.as_u64() + headers
     }
 
-    /// The header bytes before a datagram's payload, from the IP header on.
+    /// Header bytes of a datagram, IP header included.
     #[must_use]
     pub fn datagram_headers(&self) -> u32 {
         datagram_headers(self.transport.ip_version)
     }
 
-    /// How many TCP connections or subflows it has over its paths at a time; 1 for datagrams.
+    /// Number of simultaneous TCP connections or subflows; 1 for datagrams.
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
@@ -200,7 +201,7 @@ impl Flow {
     }
 }
 
-/// Which table of the file a flow comes from.
+/// Table of the file that declares a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `[transport]` with `[traffic]`.

@@ -1,10 +1,10 @@
-//! Numbered copies of one entry: with `count`, names get the numbers from 1 on, and `*` in a name that
-//! another key refers to stands for the number.
+//! Numbered copies of an entry: `count` numbers the names from 1, and the number replaces `*` in a
+//! reference.
 
-/// Stands for the number.
+/// Placeholder of the number.
 pub(crate) const STAR: char = '*';
 
-/// The name of one of several copies: `access-3`.
+/// Name of one copy: `access-3`.
 pub(crate) fn numbered(name: &str, number: u64) -> String {
     format!("{name}-{number}")
 }
@@ -14,7 +14,7 @@ pub(crate) fn fill(pattern: &str, number: u64) -> String {
     pattern.replacen(STAR, &number.to_string(), 1)
 }
 
-/// Whether a pattern matches a name: it is the pattern with a number from 1 on in place of the star.
+/// Whether a name is the pattern with a number from 1 in place of the star.
 pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once(STAR) else {
         return pattern == name;

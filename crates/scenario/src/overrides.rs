@@ -1,4 +1,4 @@
-//! `--set link.wifi.delay=50ms`: values that replace those of the file, before any is checked.
+//! Overrides (`--set link.wifi.delay=50ms`), applied before any value is checked.
 
 use toml_edit::InlineTable;
 
@@ -14,8 +14,7 @@ use crate::report::Report;
 use crate::section::{element_name, name_list};
 use crate::suggest::nearest;
 
-/// Applies overrides one after the other, and reports those whose key does not exist. Returns the changes
-/// that were made.
+/// Applies overrides in order, and reports unknown keys. Returns the changes.
 pub(crate) fn apply(
     root: &mut Node,
     overrides: &[(String, String)],
@@ -46,19 +45,16 @@ pub(crate) fn apply(
     edits
 }
 
-/// The value that an override sets.
 struct Target {
     steps: Vec<Step>,
-    /// Whether the value is a text, even if it looks like a number or boolean.
+    /// The value is always a text, even if it resembles a number or boolean.
     is_text: bool,
-    /// Where a short form stands for a table on the way: the number of steps to it, and its key in that
-    /// table.
+    /// For a short form of a table on the path: the number of steps to it, and its key.
     short: Option<(usize, &'static str)>,
-    /// The keys beside it that it excludes and therefore removes.
+    /// Keys in the same table that this one excludes and removes.
     replaced: Vec<&'static str>,
 }
 
-/// Why an override has no target.
 struct Lost {
     problem: Problem,
     allowed: Option<String>,
@@ -70,7 +66,7 @@ impl Target {
         let mut edits = Vec::new();
         if let Some((depth, short)) = self.short {
             let steps = &self.steps[..depth];
-            // `loss = "1 %"` becomes `loss = { p = "1 %" }`, so that there is a table for `loss.r`.
+            // `loss = "1 %"` becomes `loss = { p = "1 %" }`, which can have `loss.r`.
             if let Some(old) = find(root, steps).and_then(scalar) {
                 let mut table = InlineTable::new();
                 table.insert(short, old);
@@ -96,7 +92,7 @@ impl Target {
     }
 }
 
-/// The value that an override's text means: TOML if it parses as such, else the text itself.
+/// Parses an override's text as TOML, or otherwise as a plain text.
 pub(crate) fn value(text: &str, is_text: bool) -> toml_edit::Value {
     let text = text.trim();
     match text.parse::<toml_edit::Value>() {
@@ -163,8 +159,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
     }
 }
 
-/// In a file whose flows all have entries of their own, `transport.congestion` would add one more flow, which
-/// nobody who overrides a key wants.
+/// In a file with only `[[flow]]` entries, `transport.congestion` would add another flow.
 fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
     let is_short = |key| key == "transport" || key == "traffic";
     let has_short = ["transport", "traffic"]
@@ -219,7 +214,7 @@ fn descend(
     Ok(target)
 }
 
-/// The parameter of the algorithm at `steps`, which may be given by its name alone or as a table.
+/// The parameter of the algorithm at `steps`, given by name or as a table.
 fn parameter(
     root: &Node,
     mut steps: Vec<Step>,
@@ -278,7 +273,7 @@ fn not_a_table() -> Lost {
     }
 }
 
-/// The elements with this name in a list of tables; all of them for `*`.
+/// Elements with this name in a list of tables; all for `*`.
 fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, Lost> {
     let items = match root.entry(list).map(|entry| &entry.node.value) {
         Some(Value::List(items)) => items.as_slice(),

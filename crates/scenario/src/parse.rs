@@ -1,4 +1,4 @@
-//! Reads a scenario from a file's text and overrides.
+//! Parsing of a scenario from a file's text and overrides.
 
 use toml_edit::Document;
 
@@ -14,16 +14,15 @@ use crate::resolve::{self, Traces};
 use crate::section::Section;
 
 impl Scenario {
-    /// Reads a scenario file.
+    /// Parses a scenario file.
     ///
-    /// `name` is what errors call the file; its stem is the default title.
-    /// `overrides` are pairs of a key, such as `link.wifi.delay`, and a value
-    /// (TOML, or else taken as a text); they pass the same checks as the file.
-    /// `read` gives the text of a trace file by the name that the scenario has
-    /// for it, relative to the scenario file, or says why it cannot.
+    /// `name` is the file's name in errors; its stem is the default title. `overrides` are pairs of
+    /// key, such as `link.wifi.delay`, and value (TOML, or otherwise a text), with the same checks
+    /// as the file. `read` returns a trace file's text, given its name relative to the scenario
+    /// file, or an error message.
     ///
     /// # Errors
-    /// Everything that is wrong with the file and the overrides.
+    /// If the file or an override is invalid: all errors.
     ///
     /// ```
     /// use ropewalk_scenario::Scenario;
@@ -65,12 +64,10 @@ impl Scenario {
     }
 }
 
-/// The text of a scenario file, if it is UTF-8 and not too large.
-///
-/// A caller need not read more than one byte beyond [`MAX_SCENARIO_BYTES`].
+/// Decodes a scenario file. Callers need not read more than one byte beyond [`MAX_SCENARIO_BYTES`].
 ///
 /// # Errors
-/// Too large, or not UTF-8.
+/// If it is too large or not UTF-8.
 pub fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Errors> {
     let problem = if bytes.len() > MAX_SCENARIO_BYTES {
         Problem::FileTooLarge {
@@ -89,11 +86,11 @@ pub fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Errors> {
         .expect_err("an error has just been reported"))
 }
 
-/// The text of the scenario file with overrides applied, comments and order kept: "the scenario used", to be
-/// stored with results.
+/// Returns the file's text with overrides applied, comments and order kept, for storage with
+/// results. Values are not checked.
 ///
 /// # Errors
-/// The text is not TOML, or an override names no key. Values are not checked.
+/// If the text is not TOML, or an override names no key.
 pub fn effective(text: &str, name: &str, overrides: &[(String, String)]) -> Result<String, Errors> {
     let mut report = Report::new(name, text);
     let Some(document) = document(text, &mut report) else {
@@ -143,7 +140,6 @@ fn document<'a>(text: &'a str, report: &mut Report) -> Option<Document<&'a str>>
     }
 }
 
-/// The line around a byte of a text.
 fn line_at(text: &str, at: usize) -> &str {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -151,7 +147,7 @@ fn line_at(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// `wifi` of `scenarios/wifi.toml`.
+/// File stem: `wifi` of `scenarios/wifi.toml`.
 fn stem(name: &str) -> String {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = file.strip_suffix(".toml").unwrap_or(file);

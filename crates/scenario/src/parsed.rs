@@ -1,4 +1,4 @@
-//! A value that has been read: checked by itself, not yet against other keys.
+//! A parsed value, valid by itself but not yet checked against other keys.
 
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
@@ -8,23 +8,22 @@ use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 use crate::chosen::{Chosen, NAME};
 use crate::model::{Device, Quality, Thinking, WifiProfile};
 
-/// The name of the algorithm that chooses a video's quality by the player's buffer level.
+/// Quality choice by the player's buffer level.
 pub(crate) const BOLA: &str = "bola";
-/// The word for a random sequence number.
+/// Word for a random sequence number.
 pub(crate) const RANDOM: &str = "random";
 
-/// A number of packets, whose length another key gives.
+/// A number of packets, whose length another key sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packets(pub u64);
 
-/// A list of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Items<T>(pub Vec<T>);
 
-/// A value of one of the [kinds](crate::keys::Kind).
+/// A value of a [kind](crate::keys::Kind).
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
-    /// A text, a name, or one of several words.
+    /// A text, a name, or a word.
     Text(String),
     Boolean(bool),
     Integer(u64),
@@ -33,7 +32,7 @@ pub(crate) enum Parsed {
     Rate(Rate),
     Bytes(Bytes),
     Unlimited,
-    /// To be drawn at random.
+    /// Random.
     Random,
     Window(InitialWindow),
     Packets(Packets),
@@ -42,12 +41,12 @@ pub(crate) enum Parsed {
     Names(Vec<String>),
     Outages(Vec<Outage>),
     List(Vec<Parsed>),
-    /// The value was wrong, and the error has been reported.
+    /// Invalid, with the error reported.
     Wrong,
 }
 
 impl Parsed {
-    /// As TOML writes it, for the values that a field of the transport's `Config` can have.
+    /// The value in TOML, for fields of the transport's `Config`.
     pub fn to_toml(&self) -> String {
         match self {
             Parsed::Text(text) => format!("{text:?}"),
@@ -83,13 +82,12 @@ impl Parsed {
     }
 }
 
-/// As TOML writes a number of packets.
 fn packets(count: u64) -> String {
     let unit = if count == 1 { "packet" } else { "packets" };
     format!("\"{count} {unit}\"")
 }
 
-/// The name alone where all parameters have their defaults.
+/// Only the name if all parameters have their defaults.
 fn algorithm_to_toml(chosen: &Chosen) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);
@@ -114,9 +112,7 @@ impl From<Value> for Parsed {
 
 /// A type that a [`Parsed`] can hold.
 pub(crate) trait Held: Sized {
-    /// The value, if it is of this type.
     fn from_parsed(parsed: &Parsed) -> Option<Self>;
-    /// The [`Parsed`] that holds this value.
     fn to_parsed(&self) -> Parsed;
 }
 

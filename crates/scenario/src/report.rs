@@ -1,24 +1,23 @@
-//! Collects errors and warnings, and turns byte offsets into lines.
+//! Errors and warnings of a file, with byte offsets resolved to lines.
 
 use crate::document::Origin;
 use crate::error::{Errors, Position, Problem, ScenarioError};
 
-/// The number of errors that are kept while collecting; further ones are only counted.
+/// Largest number of errors kept while collecting; others are counted.
 const MAX: usize = 1_000;
 
-/// What has been found so far.
 pub(crate) struct Report<'a> {
     name: &'a str,
     text: &'a str,
-    /// Their positions are filled in at the end.
+    /// Positions are resolved at the end.
     errors: Vec<(At, ScenarioError)>,
     more: usize,
-    /// Errors beyond the limit are written here and dropped.
+    /// Receives errors beyond the limit, which are dropped.
     scratch: ScenarioError,
     pub warnings: Vec<String>,
 }
 
-/// In the order in which errors are shown.
+/// Position, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum At {
     WholeFile,
@@ -27,7 +26,6 @@ enum At {
 }
 
 impl<'a> Report<'a> {
-    /// An empty report on this file.
     pub fn new(name: &'a str, text: &'a str) -> Report<'a> {
         Report {
             name,
@@ -39,7 +37,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds an error at a position.
     pub fn error(&mut self, origin: Origin, key: &str, problem: Problem) -> &mut ScenarioError {
         match origin {
             Origin::File(offset) => self.push(At::Offset(offset), key, problem),
@@ -47,28 +44,27 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds an error of the file as a whole.
+    /// Adds an error of the whole file.
     pub fn whole_file(&mut self, key: &str, problem: Problem) -> &mut ScenarioError {
         self.push(At::WholeFile, key, problem)
     }
 
-    /// Whether there is no error so far.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Whether there are so many errors that looking for more is useless.
+    /// Whether the error limit is reached.
     pub fn is_full(&self) -> bool {
         self.errors.len() >= MAX
     }
 
-    /// The warnings, or all errors if there are any.
+    /// Returns the warnings, or all errors if there are any.
     pub fn finish(mut self) -> Result<Vec<String>, Errors> {
         if self.errors.is_empty() {
             return Ok(self.warnings);
         }
         self.errors.sort_by_key(|(at, _)| *at);
-        // An error in a setting that all radios share was found once for each of them.
+        // An error in a setting shared by all radios was found once per radio.
         self.errors.dedup();
         let more = self.more + self.errors.len().saturating_sub(Errors::KEPT);
         self.errors.truncate(Errors::KEPT);

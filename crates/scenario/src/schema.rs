@@ -1,4 +1,4 @@
-//! A JSON Schema of the scenario file, made from the tables of keys.
+//! JSON Schema of the scenario file, built from the tables of keys.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::algorithm::Description;
@@ -11,10 +11,9 @@ use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
 use crate::parsed::{Parsed, RANDOM};
 
-/// The JSON Schema (draft 2020-12) that every valid scenario file meets.
-///
-/// It cannot express all checks of [`Scenario::parse`](crate::Scenario::parse): which values of a key are
-/// allowed given another key, and whether names exist.
+/// The JSON Schema (draft 2020-12) of scenario files. It cannot express all checks of
+/// [`Scenario::parse`](crate::Scenario::parse), such as constraints between keys and existence of
+/// names.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = object(&TOP);
@@ -31,8 +30,8 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The algorithms that `[transport]` may name: for each key that takes an algorithm, all of them with a
-/// description, a reference to their specification, and their parameters.
+/// Algorithms that `[transport]` may name: for each key all algorithms, with description,
+/// specification and parameters.
 #[must_use]
 pub fn algorithms() -> Value {
     let keys = TRANSPORT.keys().filter_map(|key| match &key.kind {
@@ -199,7 +198,7 @@ fn value(kind: &Kind) -> Value {
             let mut table = object(shape);
             match short.and_then(|short| shape.key(short)) {
                 Some(short) => {
-                    // For readers of the schema: the key whose value alone stands for the table.
+                    // For readers of the schema: the key whose value may replace the table.
                     table["x-short"] = short.name.into();
                     json!({ "anyOf": [value(&short.kind), table] })
                 }
@@ -225,7 +224,7 @@ fn value(kind: &Kind) -> Value {
     }
 }
 
-/// An algorithm's name, or a table of it and its parameters.
+/// An algorithm's name, or a table with parameters.
 fn one_of(all: &[&'static Description]) -> Value {
     let names = |all: &mut dyn Iterator<Item = &&'static Description>| -> Vec<&str> {
         all.map(|one| one.name).collect()
@@ -305,7 +304,7 @@ fn byte_units() -> Vec<String> {
         .collect()
 }
 
-/// A number and one of these units, or a bare zero.
+/// A number with one of these units, or a bare zero.
 fn quantity(units: &[String]) -> String {
     let units = units.join("|");
     format!(r"^\s*(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*(?:{units})|0+\.?0*|\.0+)\s*$")
@@ -319,7 +318,7 @@ fn or_zero(schema: Value) -> Value {
     json!({ "anyOf": [schema, { "const": 0 }] })
 }
 
-/// The JSON of a default, which is written as TOML.
+/// Converts a TOML default to JSON.
 fn from_toml(text: &str) -> Result<Value, toml_edit::TomlError> {
     Ok(match text.parse()? {
         toml_edit::Value::Integer(number) => json!(number.value()),

@@ -10,11 +10,11 @@ use crate::report::Report;
 use crate::suggest::nearest;
 use crate::value::quoted;
 
-/// A table of the file: each key is known and its value of the right kind, or an error has been reported.
+/// A table whose keys are known and values of the right kind, or else have errors reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     shape: &'static Shape,
-    /// Its path, such as `link.wifi`; empty at the top.
+    /// Path, such as `link.wifi`; empty at the top.
     pub path: String,
     origin: Origin,
     slots: Vec<Slot>,
@@ -25,12 +25,11 @@ struct Slot {
     key: &'static Key,
     path: String,
     origin: Origin,
-    /// The beginning of the value as the file has it.
+    /// Beginning of the value in the file.
     shown: Option<String>,
     content: Content,
 }
 
-/// The content of a key.
 #[derive(Clone, Debug)]
 enum Content {
     Value(Parsed),
@@ -39,7 +38,6 @@ enum Content {
 }
 
 impl Content {
-    /// The value, if it is not a table.
     fn value(&self) -> Option<&Parsed> {
         match self {
             Content::Value(parsed) => Some(parsed),
@@ -49,7 +47,7 @@ impl Content {
 }
 
 impl Section {
-    /// Reads a table; every error in a single key is reported.
+    /// Reads a table, and reports every error in a single key.
     pub fn read(node: &Node, shape: &'static Shape, path: String, report: &mut Report) -> Section {
         let mut section = Section {
             shape,
@@ -73,7 +71,7 @@ impl Section {
         section
     }
 
-    /// An empty table, for one that the file does not have.
+    /// Empty table in place of a missing one.
     pub fn absent(path: &str, shape: &'static Shape) -> Section {
         Section {
             shape,
@@ -83,37 +81,36 @@ impl Section {
         }
     }
 
-    /// Whether the file has this key, with a right or a wrong value.
+    /// Whether the file has this key, valid or not.
     pub fn has(&self, key: &str) -> bool {
         self.slot_of(key).is_some()
     }
 
-    /// Whether this key is given a wrong value, so that a default stands for it. A comparison with another
-    /// key's value would report an error that the file does not have.
+    /// Whether this key has an invalid value. Comparing its default with other keys would report
+    /// false errors.
     pub fn is_wrong(&self, key: &str) -> bool {
         self.slot_of(key)
             .is_some_and(|slot| matches!(slot.content, Content::Value(Parsed::Wrong)))
     }
 
-    /// Whether none of these keys is given a wrong value.
+    /// Whether none of these keys has an invalid value.
     pub fn none_wrong(&self, keys: &[&str]) -> bool {
         !keys.iter().any(|key| self.is_wrong(key))
     }
 
-    /// The value of this key, if it is given and right.
+    /// The value of this key, if given and valid.
     pub fn get<T: Held>(&self, key: &str) -> Option<T> {
         self.slot_of(key)
             .and_then(|slot| T::from_parsed(slot.content.value()?))
     }
 
-    /// The value of this key; its default if it is absent or wrong.
+    /// The value of this key; its default if absent or invalid.
     pub fn value<T: Held>(&self, key: &str) -> T {
         let default = || T::from_parsed(self.default(key).value()?);
         let value = self.get(key).or_else(default);
         value.expect("a default is right; a test reads them all")
     }
 
-    /// The default of a key whose value is a table.
     pub fn default_table(&self, key: &str) -> Section {
         match self.default(key) {
             Content::Table(table) => table,
@@ -121,7 +118,6 @@ impl Section {
         }
     }
 
-    /// The default of a key.
     fn default(&self, name: &str) -> Content {
         let key = self.shape.key(name).expect("a key of the table");
         let mut report = Report::new("", "");
@@ -136,7 +132,6 @@ impl Section {
         content.unwrap_or(Content::Value(Parsed::Wrong))
     }
 
-    /// The table of this key, if it is given and is a table.
     pub fn table(&self, key: &str) -> Option<&Section> {
         match self.slot_of(key).map(|slot| &slot.content) {
             Some(Content::Table(section)) => Some(section),
@@ -144,7 +139,7 @@ impl Section {
         }
     }
 
-    /// The tables of this key; none if it is not given.
+    /// Tables of this key; empty if it is not given.
     pub fn tables(&self, key: &str) -> &[Section] {
         match self.slot_of(key).map(|slot| &slot.content) {
             Some(Content::Tables(sections)) => sections,
@@ -158,13 +153,13 @@ impl Section {
             .is_some_and(|slot| matches!(slot.content, Content::Tables(_)) && slot.shown.is_some())
     }
 
-    /// All given keys that are not tables, with their values.
+    /// Given keys that are not tables, with values.
     pub fn given(&self) -> impl Iterator<Item = (&'static Key, &Parsed)> {
         let slots = self.slots.iter();
         slots.filter_map(|slot| Some((slot.key, slot.content.value()?)))
     }
 
-    /// Reports an error of this key; if the key is not given, the position is that of the table.
+    /// Reports an error of this key, at the table's position if the key is not given.
     pub fn complain<'r>(
         &self,
         key: &str,
@@ -310,7 +305,7 @@ impl Section {
     }
 }
 
-/// The path of a list's element in errors and overrides: with its own name, or as `link[2]` without one.
+/// Path of a list's element in errors and overrides: with its name, or as `link[2]` without one.
 pub(crate) fn element_path(list: &str, index: usize, node: &Node) -> String {
     match element_name(list, index, node) {
         Some(name) => join(list, &name),
@@ -318,7 +313,7 @@ pub(crate) fn element_path(list: &str, index: usize, node: &Node) -> String {
     }
 }
 
-/// An element's own name; competitors without one are called by their number.
+/// Name of an element; competitors without one have their number.
 pub(crate) fn element_name(list: &str, index: usize, node: &Node) -> Option<String> {
     let name = node.entry("name").map(|entry| &entry.node);
     match name {
@@ -359,7 +354,7 @@ fn read_list(
     sections
 }
 
-/// Reads a list whose elements are tables or, in the short form, values of one key.
+/// Reads a list of tables or, in the short form, of values of one key.
 fn read_entries(
     key: &'static Key,
     entry: &Entry,
@@ -388,7 +383,7 @@ fn read_entries(
         .collect()
 }
 
-/// Reads one value; the message says what `key` allows (for a short form, the whole key).
+/// Reads one value; error messages have the allowed values of `key`.
 fn read_value(
     kind: &Kind,
     key: &'static Key,
@@ -429,7 +424,7 @@ fn join(path: &str, key: &str) -> String {
     }
 }
 
-/// `"wifi", "lte"`: the existing names, for error messages.
+/// Existing names for error messages: `"wifi", "lte"`.
 pub(crate) fn name_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MAX: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();

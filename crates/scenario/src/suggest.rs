@@ -1,6 +1,6 @@
-//! Suggests the allowed word that is nearest to a wrong one.
+//! Suggestions of the closest allowed word.
 
-/// The candidate that `word` was most likely meant to be, if any is near.
+/// The closest candidate to `word`, if any is close.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! A scenario as JSON in base units, every default filled in, for programs that compute with it.
+//! A scenario as JSON in base units, with all defaults.
 
 use ropewalk_network::radio::Propagation;
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
@@ -14,21 +14,21 @@ use crate::parsed::{Held, Parsed};
 use crate::traffic_keys;
 
 impl Scenario {
-    /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
+    /// The whole scenario in base units: seconds, bit/s, bytes, fractions.
     ///
-    /// The keys are those of the scenario file, with these differences:
-    /// - A link has both `forward` and `reverse`. `rate` is a trace's mean, and absent if unlimited. A queue
-    ///   is in bytes; one that the file gives in packets has their number in `queue_packets`.
-    /// - A wireless link names its `channel`, has no rate, and its losses are those of a frame's tries.
-    ///   Decibels, metres and hertz are plain numbers.
-    /// - `transport` and `traffic` are the first flow's, wherever the file has it, with its `name`, `start`
-    ///   and `count`; `flow` has the further flows. `in_turn` is true if each of a flow's `count` connections
-    ///   has one of its paths.
-    /// - An endpoint has `header_bytes`, everything but the payload in an IP packet with data, and
-    ///   `ack_bytes`, the size of an acknowledgement's IP packet.
-    /// - An algorithm is its name; parameters that differ from their defaults are in `scheduler_parameters`
-    ///   and the like.
-    /// - What is unlimited or not given is absent.
+    /// Keys equal the scenario file's, with these differences:
+    /// - A link has `forward` and `reverse`. `rate` is a trace's mean, and absent if unlimited. A
+    ///   queue is in bytes; if the file has packets, their number is in `queue_packets`.
+    /// - A wireless link names its `channel`, has no rate, and its losses are per transmission of a
+    ///   frame. Decibels, metres and hertz are plain numbers.
+    /// - `transport` and `traffic` are the first flow's, with its `name`, `start` and `count`;
+    ///   `flow` has the other flows. `in_turn` is true for round-robin assignment of paths to
+    ///   connections.
+    /// - An endpoint has `header_bytes`, the overhead of a data packet, and `ack_bytes`, the size
+    ///   of an acknowledgement's IP packet.
+    /// - An algorithm is its name; parameters that differ from their defaults are in
+    ///   `scheduler_parameters` and so on.
+    /// - Unlimited and missing values are absent.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
@@ -87,7 +87,7 @@ impl Scenario {
             .collect()
     }
 
-    /// Nodes, with the settings of their radios.
+    /// Nodes with radio settings.
     fn nodes(&self) -> Value {
         let nodes = self.wireless.nodes.iter();
         nodes
@@ -142,7 +142,7 @@ impl Scenario {
     }
 }
 
-/// Losses in dB; `None` for an infinite one, which JSON has no number for.
+/// Losses in dB; `None` for infinity, which JSON does not have.
 fn finite(loss_db: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
     let rows = loss_db.iter();
     rows.map(|row| {
@@ -194,8 +194,8 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
     object.into()
 }
 
-/// The protocol with its own keys, and every field of `Config` that has a key, from the table of keys; for
-/// datagrams only the keys that they have.
+/// The protocol with its own keys, and all fields of `Config` with a key; for datagrams only their
+/// keys.
 fn transport(flow: &Flow) -> Map<String, Value> {
     let config = &flow.transport;
     let mut object = Map::new();
@@ -247,7 +247,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     object
 }
 
-/// Inserts a value in its base unit; for an algorithm its name, and beside it the parameters that differ from
+/// Inserts a value in its base unit; for an algorithm its name and the parameters that differ from
 /// their defaults.
 fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &Config) {
     let parameters = format!("{key}_parameters");
@@ -276,7 +276,7 @@ fn traffic(traffic: &Traffic, config: &Config) -> Value {
     object
 }
 
-/// A value in its base unit; `None` if it is unlimited or random.
+/// A value in its base unit; `None` if unlimited or random.
 fn plain(value: &Parsed, config: &Config) -> Option<Value> {
     let segment = config.segment.as_u64();
     Some(match value {

@@ -1,4 +1,4 @@
-//! A scenario written out with every default filled in.
+//! A scenario as TOML with all defaults.
 
 use std::fmt::Write;
 
@@ -14,10 +14,10 @@ use crate::parsed::Held;
 use crate::traffic_keys;
 
 impl Scenario {
-    /// The whole scenario as a file with every default written out, so that it keeps its meaning when
-    /// defaults change; [`effective`](crate::effective) keeps the user's own text instead.
+    /// The whole scenario as a file with all defaults written out, independent of future defaults;
+    /// [`effective`](crate::effective) keeps the user's text instead.
     ///
-    /// Reading it again gives this scenario, except for warnings about defaults.
+    /// Parsing it gives this scenario, except for warnings about defaults.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
@@ -66,7 +66,7 @@ impl Scenario {
         }
     }
 
-    /// The keys of `[mesh]`, from which the seed makes the same mesh again, and the settings of its radios.
+    /// Writes the keys of `[mesh]` and of its radios; the seed reproduces the mesh.
     fn write_mesh(&self, out: &mut String, mesh: &Mesh) {
         let radios = self.wireless.channels[mesh.channels[0]].radios.first();
         out.push_str("\n[wifi]\n");
@@ -138,7 +138,7 @@ impl Scenario {
         line(out, "segment", &config.segment.to_parsed().to_toml());
     }
 
-    /// The keys that every flow in a list has.
+    /// Writes the keys that every flow in a list has.
     fn write_common(&self, out: &mut String, flow: &Flow) {
         line(out, "name", &toml_text(&flow.name));
         line(out, "paths", &self.path_names(&flow.paths));
@@ -241,7 +241,7 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The protocol, and every field of `Config` that has a key, from the table of keys.
+/// Writes the protocol, and all fields of `Config` with a key.
 fn write_transport(out: &mut String, flow: &Flow) {
     let config = &flow.transport;
     if flow.protocol == Protocol::Udp {
@@ -312,12 +312,12 @@ fn write_datagrams(out: &mut String, config: &Config) {
     line(out, "ip_version", &config.ip_version.to_parsed().to_toml());
 }
 
-/// The keys of one protocol alone, and the scheduler.
+/// Writes the keys of one protocol alone, and the scheduler.
 fn write_protocol(out: &mut String, flow: &Flow) {
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
-        // A protocol with a policy writes it in another place, since competitors inherit it.
+        // A protocol with a policy writes it elsewhere, since competitors inherit it.
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
@@ -337,7 +337,6 @@ fn write_protocol(out: &mut String, flow: &Flow) {
     }
 }
 
-/// The keys of `[traffic]`.
 fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
     let given = traffic_keys::of(traffic).into_iter();
     let given = given.map(|(key, value)| (key, value.to_toml()));

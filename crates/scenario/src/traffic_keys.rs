@@ -1,4 +1,4 @@
-//! Traffic as the keys of `[traffic]` that describe it.
+//! Traffic as keys of `[traffic]`.
 
 use crate::model::{ChunkSizes, Frames, Page, Requested, Think, Traffic, Video};
 use crate::parsed::{Held, Items, Parsed};
@@ -6,7 +6,7 @@ use crate::parsed::{Held, Items, Parsed};
 /// A key, and its value if it has one.
 type Key = (&'static str, Option<Parsed>);
 
-/// All keys except its kind, each with its value.
+/// All keys except the kind, with values.
 pub(crate) fn of(traffic: &Traffic) -> Vec<(&'static str, Parsed)> {
     let keys = match traffic {
         Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],

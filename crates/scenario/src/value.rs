@@ -1,4 +1,4 @@
-//! Reads a node of the file as a value of the kind that its key takes.
+//! Parsing of a node as a value of its key's kind.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -18,7 +18,6 @@ use crate::numbered::STAR;
 use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
 
-/// Why a node is not of the key's kind.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub problem: Problem,
@@ -35,7 +34,7 @@ impl From<Problem> for Wrong {
 }
 
 impl Kind {
-    /// Reads a value; tables are read by [`Section`](crate::section::Section).
+    /// Reads a value; [`Section`](crate::section::Section) reads tables.
     pub fn read(&self, node: &Node) -> Result<Parsed, Wrong> {
         Ok(match self {
             Kind::Text => {
@@ -123,7 +122,7 @@ impl Kind {
         })
     }
 
-    /// What is allowed, for error messages.
+    /// Allowed values, for error messages.
     pub fn allowed(&self) -> String {
         match self {
             Kind::Text => "a text".to_owned(),
@@ -194,7 +193,7 @@ impl Kind {
     }
 }
 
-/// `"tcp", "mptcp"`
+/// Quotes and joins: `"tcp", "mptcp"`.
 pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("{word:?}")).collect();
     quoted.join(", ")
@@ -206,7 +205,7 @@ fn is_name(name: &str) -> bool {
         && !name.contains(|c: char| matches!(c, '/' | '.' | '*') || c.is_control())
 }
 
-/// A name in which one star may stand for a number.
+/// A name in which one star may represent a number.
 fn is_pattern(name: &str) -> bool {
     is_name(&name.replacen(STAR, "0", 1))
 }
@@ -251,7 +250,7 @@ fn number(node: &Node) -> Result<f64, Wrong> {
     }
 }
 
-/// A percentage. A bare number other than zero has two meanings: 0.5 may be 0.5 % or 50 %.
+/// A percentage. A bare number other than zero is ambiguous: 0.5 may be 0.5 % or 50 %.
 fn probability(node: &Node) -> Result<f64, Wrong> {
     let bare = match &node.value {
         Value::Text(text) => match parse_probability(text).map_err(|error| error.problem) {
@@ -275,7 +274,7 @@ fn probability(node: &Node) -> Result<f64, Wrong> {
     }
 }
 
-/// A quantity, which must be a text with a unit; a bare zero needs none.
+/// A quantity: a text with a unit, or a bare zero.
 fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, Wrong> {
     let text = match &node.value {
         Value::Text(text) => text,
@@ -339,7 +338,7 @@ fn buffer(node: &Node) -> Result<Bytes, Wrong> {
     within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)
 }
 
-/// The number of packets, if the value is in one of these units.
+/// The number of packets, if the unit is one of these.
 fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
     let (count, unit) = match &node.value {
         Value::Text(_) => split(node)?,

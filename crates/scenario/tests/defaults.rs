@@ -1,4 +1,4 @@
-//! What a scenario is when the file says little, and what each key changes.
+//! Defaults of a scenario, and effects of single keys.
 
 mod reading;
 
@@ -270,7 +270,7 @@ fn traffic_kinds() {
     );
 }
 
-/// The example of the design: a competitor on a link that is a part of the only path.
+/// The example of the design: a competitor on one link of the only path.
 #[test]
 fn a_competitor_may_use_a_link_alone() {
     let scenario = read(&format!(
@@ -305,7 +305,7 @@ fn competitors_inherit_what_fits() {
     );
 }
 
-/// What is not a competitor inherits nothing, and without `[transport]` and `[traffic]` is all there is.
+/// Flows other than competitors inherit nothing and may replace `[transport]` and `[traffic]`.
 #[test]
 fn flows_are_of_their_own() {
     let flow = "[[flow]]\nname = 'video'\nprotocol = 'bas'\nstart = '2 s'\ncount = 3\n\
@@ -338,7 +338,7 @@ fn flows_are_of_their_own() {
     }
 }
 
-/// `[transport]` says nothing to a flow, and what it is to a competitor has always been.
+/// `[transport]` applies to competitors, but not to flows.
 #[test]
 fn competitors_have_every_protocol_and_traffic() {
     let scenario = read(&format!(
@@ -465,7 +465,7 @@ fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
     assert!(!warned("competitor.competitor-2"));
     let again = read(&scenario.to_toml());
     assert_eq!(again.flows, scenario.flows);
-    // Over one path, too, it is MPTCP.
+    // MPTCP also over one path.
     let one = read(&format!("{LINK}[transport]\nprofile = 'mptcp-ns3'\n"));
     assert_eq!(one.first().protocol, Protocol::MptcpNs3);
     assert_eq!(one.first().transport.reordering.name(), "none");
@@ -492,7 +492,7 @@ fn a_quota_is_read_and_written() {
     let written = scenario.to_json();
     assert_eq!(written["link"][0]["period"], 2_592_000.0);
     assert_eq!(written["link"][3]["quota"], 1_000_000);
-    // A period belongs to its last moment.
+    // A period includes its last instant.
     let periods = [0, 1, 2_592_000, 2_592_001].map(|second| lte.period_at(Time::from_secs(second)));
     assert_eq!(periods, [0, 0, 0, 1]);
     let progress = lte.progress(Time::from_secs(2_592_001), Bytes::new(7));

@@ -1,6 +1,5 @@
-//! Every way for a scenario file to be wrong, with its exact message: what stands in the file, and what is said.
-//!
-//! The messages are in `tests/snapshots/`; `INSTA_UPDATE=always` rewrites them for review.
+//! Exact messages of all scenario errors, as snapshots in `tests/snapshots/`; `INSTA_UPDATE=always`
+//! rewrites them for review.
 
 mod reading;
 
@@ -14,7 +13,7 @@ macro_rules! snapshot {
     };
 }
 
-/// Each text after what is right, with its errors below.
+/// Each text after `before`, with its errors below.
 #[track_caller]
 fn table(before: &str, texts: &[&str]) -> String {
     let rows = texts.iter().map(|text| {
@@ -357,7 +356,7 @@ fn in_flows() {
     ));
 }
 
-/// Two links in turn and one beside them.
+/// Two consecutive links and a separate one.
 const NODES: &str = "[[link]]\nname = 'lan'\nrate = '1mbit'\nfrom = 'phone'\nto = 'router'\n\
     [[link]]\nname = 'wan'\nrate = '1mbit'\nfrom = 'router'\nto = 'server'\n\
     [[link]]\nname = 'lte'\nrate = '1mbit'\nfrom = 'phone'\nto = 'server'\n";

@@ -1,4 +1,4 @@
-//! Errors that say what was meant, and warnings of links that deliver nothing.
+//! Suggestions in errors, and warnings of links that deliver nothing.
 
 use ropewalk_scenario::Scenario;
 

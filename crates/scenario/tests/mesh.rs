@@ -6,9 +6,10 @@ use ropewalk_scenario::Scenario;
 
 fn file(name: &str) -> Result<String, String> {
     match name {
-        // 0 and 4 at the ends, 1 above, 2 and 3 below, in reach of 1.
+        // 0 and 4 at the ends, 1 above, 2 and 3 below, within range of 1.
         "nodes.csv" => Ok("x_m,y_m\n0,0\n10,4\n5,-10\n15,-10\n20,0\n".to_owned()),
-        // 0 and 3 at the ends; 1 between, 20 m from both; 2 and 4 halfway to it, a bit beside.
+        // 0 and 3 at the ends; 1 in the middle, 20 m from both; 2 and 4 halfway to it, slightly off
+        // the line.
         "weak.csv" => Ok("0,0\n20,0\n10,3\n40,0\n30,3\n".to_owned()),
         "bad.csv" => Ok("0,0\n1,two\n".to_owned()),
         "three.csv" => Ok("0,0,0\n1,2,3\n".to_owned()),
@@ -226,7 +227,7 @@ fn the_impossible_ends_with_the_probability_that_was_seen() {
     );
 }
 
-/// A wired square of routers, with a link between the two in the middle.
+/// A wired square of routers with a diagonal link.
 const SQUARE: &str = r#"
 [[link]]
 name = "sa"

@@ -1,4 +1,4 @@
-//! `--set key=value`: the same checks as the file, and the scenario used.
+//! Overrides (`--set key=value`): the file's checks, and the effective scenario.
 
 mod reading;
 
@@ -126,7 +126,7 @@ fn of_two_keys_that_exclude_each_other_the_override_stays() {
     let used = effective(text, "x.toml", &owned).unwrap();
     assert_eq!(read(&used), scenario);
 
-    // The last one wins, as with one key that is set twice.
+    // The last one wins, as with a key set twice.
     let scenario = read_with(
         text,
         &[("link.*.trace", "good.trace"), ("link.b.rate", "9mbit")],
@@ -134,7 +134,7 @@ fn of_two_keys_that_exclude_each_other_the_override_stays() {
     assert_eq!(scenario.links[1].forward.capacity, rate(9));
 }
 
-/// Every way for an override to be wrong.
+/// All errors of overrides.
 #[test]
 fn errors_name_the_override() {
     let rows = [

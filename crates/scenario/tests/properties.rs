@@ -1,4 +1,4 @@
-//! What holds of every scenario: nothing panics, and what is read can be written and read again.
+//! Properties of all scenarios: parsing never panics, and output parses to the same scenario.
 
 #[path = "../../../tests/fuzz/properties/scenario.rs"]
 mod properties;
@@ -10,7 +10,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use ropewalk_scenario::{MAX_SCENARIO_BYTES, Scenario, decode};
 
-/// The corpus of the fuzz target, with the result of each file that is named: fuzzing has found the others.
+/// The corpus of the fuzz target, with the results of named files; inputs found by fuzzing have
+/// none.
 #[test]
 fn the_fuzz_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/scenario");
@@ -54,8 +55,8 @@ fn what_is_no_scenario_file_is_refused_at_once() {
     assert_eq!(few_zeros.unwrap_err().to_string(), not_text);
 }
 
-/// Of a file full of errors fifty are kept and placed, and the rest are counted; of a list that is too long
-/// no more is read than a list may have. Both bound the work, however large the file.
+/// Of many errors fifty are kept with positions, and the rest are counted; a list is read up to its
+/// largest length. Both bound the work.
 #[test]
 fn of_large_files_of_errors_fifty_are_kept() {
     const LINES: usize = 70_000;
@@ -66,14 +67,14 @@ fn of_large_files_of_errors_fifty_are_kept() {
         // Each key is unknown, and there is no link.
         (keys, LINES + 1),
         (format!("transport={{{one_line}}}"), LINES + 1),
-        // Each link that is read has neither name nor rate; and they are too many for a list, and for a connection.
+        // Each link lacks name and rate, and there are too many for a list and for a connection.
         ("[[link]]\n".repeat(LINES), 2 * LONGEST_LIST + 2),
     ] {
         let errors = Scenario::parse(&text, "large", &[], &mut reading::trace).unwrap_err();
         assert_eq!((errors.errors.len(), errors.more), (50, found - 50));
         let said = errors.to_string();
         assert_eq!(said.lines().count(), 51);
-        // A line quotes no more of the file than the beginning of a value.
+        // A line quotes only the beginning of a value.
         assert!(said.lines().all(|line| line.len() < 1_000), "{said}");
     }
 }

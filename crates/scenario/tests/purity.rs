@@ -1,9 +1,9 @@
-//! The pure rooms touch nothing of the machine, so that a run depends on its arguments alone.
+//! Pure crates do not access the system, so that a run depends only on its arguments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Those that exist are checked.
+/// Missing ones are skipped.
 const PURE: &[&str] = &[
     "quantities",
     "scenario",
@@ -91,7 +91,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What follows each `std::` (alone or in braces) that pure code may not have.
+/// Paths after `std::` that pure code may not use.
 fn impurities(text: &str) -> Vec<String> {
     let code: String = text
         .lines()
@@ -112,7 +112,7 @@ fn impurities(text: &str) -> Vec<String> {
     found
 }
 
-/// The paths after `std::`: one, or those in its braces, each without white space.
+/// The paths after `std::`: one, or several in braces, without white space.
 fn paths(after: &str) -> Vec<String> {
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
     if !after.starts_with('{') {

@@ -1,4 +1,4 @@
-//! The JSON Schema and the table of keys that it is made of.
+//! The JSON Schema and its table of keys.
 
 use ropewalk_scenario::schema;
 use ropewalk_transport::{Config, Profile};
@@ -16,7 +16,7 @@ fn it_closes_every_table() {
             Value::Object(members) => {
                 if let Some(properties) = members.get("properties") {
                     assert_eq!(members["additionalProperties"], json!(false));
-                    // Of an algorithm with its parameters, there are as many as there are.
+                    // Algorithm tables may have any number of parameters.
                     let is_algorithm = properties["name"].get("enum").is_some();
                     *tables += usize::from(!is_algorithm);
                 }
@@ -56,7 +56,7 @@ fn it_knows_words_defaults_and_what_excludes_what() {
     );
 }
 
-/// A field of `Config` without a key could not be set by anybody.
+/// Users could not set a field of `Config` without a key.
 #[test]
 fn every_setting_of_the_transport_has_a_key() {
     let mut part = String::new();
@@ -81,7 +81,7 @@ fn every_setting_of_the_transport_has_a_key() {
     let keys = keys(&schema["properties"]["transport"]);
     for field in fields {
         let key = match field.as_str() {
-            // It is not the endpoints' alone.
+            // A protocol setting, not an endpoint setting.
             "multipath" => "protocol",
             "window.validate" => "validate_cwnd",
             "rto.min" => "min_rto",

@@ -1,4 +1,4 @@
-//! `[wifi]`, `[[channel]]`, `[[node]]`, links and paths through the air.
+//! Wireless scenarios: `[wifi]`, `[[channel]]`, `[[node]]`, links and paths.
 
 use ropewalk_network::radio::{
     DataRate, ErrorModel, Preamble, PreambleDetection, Propagation, RateControl, Standard,
@@ -6,7 +6,6 @@ use ropewalk_network::radio::{
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{RadioLink, Scenario};
 
-/// Files that the scenarios name.
 fn file(name: &str) -> Result<String, String> {
     match name {
         "losses.csv" => Ok(
@@ -39,7 +38,7 @@ fn read(text: &str) -> Scenario {
     scenario
 }
 
-/// gomez-2014's diamond.
+/// Diamond topology of gomez-2014.
 const DIAMOND: &str = r#"
 [wifi]
 standard = "802.11b"
@@ -131,7 +130,7 @@ fn a_diamond_is_resolved() {
         panic!("a disk");
     };
     assert_eq!((range_m, sense_m), (25.0, 40.0));
-    // D stands 25.02 m from S, and only at 25 m would it hear it; no link leads there.
+    // D is 25.02 m from S, just outside S's range of 25 m, and no link joins them.
     assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
 }
 
@@ -274,7 +273,7 @@ fn a_link_that_carries_nothing_is_warned_of_with_its_margin() {
     );
 }
 
-/// Each change of the diamond, and the one line that is said of it.
+/// Each change of the diamond, with its one-line error.
 #[test]
 fn every_wrong_wireless_scenario_is_one_line() {
     let mut said = String::new();
@@ -383,10 +382,10 @@ fn every_wrong_wireless_scenario_is_one_line() {
             line.replace('\n', "\n    ")
         ));
     }
-    // At one place power is infinite, where it goes by distance.
+    // By distance, the power at the same position is infinite.
     let line = parse(&PAIR.replacen("10 m", "0 m", 1)).expect_err("at one place");
     said.push_str(&format!("both at 0 m\n    {line}\n"));
-    // Heard farther away than light goes in a SIFS.
+    // The range exceeds the distance that light travels in a SIFS.
     let channel = "propagation = { model = \"range\", range = \"9 km\" }\npropagation_delay = true";
     let far = PAIR.replacen("[[node]]", &format!("{channel}\n[[node]]"), 1);
     let line = parse(&far.replacen("10 m", "3 km", 1)).expect_err("too far");

@@ -1,4 +1,4 @@
-//! Any bytes as a capture file.
+//! Arbitrary bytes as a capture file.
 #![no_main]
 
 #[path = "../properties/capture.rs"]

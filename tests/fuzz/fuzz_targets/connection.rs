@@ -1,4 +1,4 @@
-//! Any bytes as the segments of a connection.
+//! Arbitrary bytes as segments of a connection.
 #![no_main]
 
 #[path = "../properties/connection.rs"]

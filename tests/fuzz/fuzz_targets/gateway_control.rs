@@ -1,4 +1,4 @@
-//! Any bytes as what a client says beside frames, once it has proved its key.
+//! Arbitrary bytes as an authenticated client's messages other than frames.
 #![no_main]
 
 #[path = "../properties/gateway_control.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as a join and frames.
+//! Arbitrary bytes as a join and frames.
 #![no_main]
 
 #[path = "../properties/gateway_frame.rs"]

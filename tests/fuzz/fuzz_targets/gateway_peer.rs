@@ -1,4 +1,4 @@
-//! Any bytes as what a peer says in an association.
+//! Arbitrary bytes from the peer of an association.
 #![no_main]
 
 #[path = "../properties/gateway_peer.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as what comes on a carrier.
+//! Arbitrary bytes received on a carrier.
 #![no_main]
 
 #[path = "../properties/gateway_record.rs"]

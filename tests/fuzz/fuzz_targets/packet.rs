@@ -1,4 +1,4 @@
-//! Any bytes as a packet.
+//! Arbitrary bytes as a packet.
 #![no_main]
 
 #[path = "../properties/packet.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as a scenario file.
+//! Arbitrary bytes as a scenario file.
 #![no_main]
 
 #[path = "../properties/scenario.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as what a program says to the proxy.
+//! Arbitrary bytes from a program to the proxy.
 #![no_main]
 
 #[path = "../properties/socks5.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as a request to the status over HTTP or to the control socket.
+//! Arbitrary bytes as a status request over HTTP or to the control socket.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

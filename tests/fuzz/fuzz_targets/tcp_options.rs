@@ -1,4 +1,4 @@
-//! Any bytes as TCP options.
+//! Arbitrary bytes as TCP options.
 #![no_main]
 
 #[path = "../properties/tcp_options.rs"]

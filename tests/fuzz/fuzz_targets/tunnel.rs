@@ -1,4 +1,4 @@
-//! Any bytes as the datagrams of a tunnel's peer.
+//! Arbitrary bytes as datagrams of a tunnel's peer.
 #![no_main]
 
 #[path = "../properties/tunnel.rs"]

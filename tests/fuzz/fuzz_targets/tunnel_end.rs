@@ -1,4 +1,4 @@
-//! Any bytes as datagrams to an end of a tunnel.
+//! Arbitrary bytes as datagrams to an end of a tunnel.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,21 +1,21 @@
-//! Properties of any bytes as a capture file; the fuzz target and the replay of its corpus share them.
+//! Properties of arbitrary capture files, for the fuzz target and the replay of its corpus.
 
 use std::collections::HashSet;
 use std::io::Cursor;
 
 use ropewalk_capture::reading::{CaptureReader, ReadError, Unwrapping};
 
-/// Packets of a capture: all, and those with a TCP segment.
+/// Numbers of all packets, and of packets with a TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub packets: u64,
     pub segments: u64,
 }
 
-/// Reads a capture to its end, or to its first fault.
+/// Reads a capture to its end or first error.
 ///
-/// Positions never decrease. No packet has both a segment and a reason why it has none. Reading on after the end or a
-/// fault gives nothing.
+/// Positions never decrease. No packet has both a segment and a reason without one. Reading on
+/// after the end or an error returns nothing.
 pub fn hold(bytes: &[u8]) -> Result<Tally, ReadError> {
     let capture = Cursor::new(bytes.to_vec());
     let mut reader = CaptureReader::from_bytes(capture, Unwrapping::default(), HashSet::new())?;

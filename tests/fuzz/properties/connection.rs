@@ -1,15 +1,15 @@
-//! What holds of any segments of a connection; the fuzz target and the replay of its corpus share it.
+//! Properties of arbitrary segments of a connection, for the fuzz target and the replay of its
+//! corpus.
 
 use ropewalk_wire::*;
 
 const SUBFLOWS: usize = 4;
 
-/// Each segment is read or refused; what was read takes as many bytes of header as it says, and,
-/// written by the same connection, is read again.
+/// Each segment is parsed or rejected. A parsed segment has the stated header length, and parses
+/// again after emission by the same connection.
 ///
-/// The bytes are segments, each after a byte that says who sends it (its lowest bit: the server)
-/// on which subflow (the next two bits), and its length in two bytes.
-/// Returns how many were read, and how many refused.
+/// Each segment follows a byte with sender (lowest bit: the server) and subflow (next two bits),
+/// and its length in two bytes. Returns the numbers of parsed and rejected segments.
 pub fn hold(mut bytes: &[u8]) -> [usize; 2] {
     let mut connection = Connection::new();
     for number in 0..SUBFLOWS {
@@ -57,7 +57,7 @@ fn write(
     let len = TcpHeader::LEN + options_len(wire.options());
     assert_eq!(len, segment.header_len() as usize, "{segment:?}");
     if len > TcpHeader::LEN + MAX_OPTIONS_LEN {
-        return; // They stood closer together than we write them.
+        return; // They were packed closer than emission does.
     }
     let mut bytes = vec![0; len];
     wire.header(1, 2)

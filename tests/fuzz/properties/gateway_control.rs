@@ -1,6 +1,5 @@
-//! What holds of what a client says that has proved its key, beside frames: its JOIN, a stream's
-//! request, UDP within a stream, the datagrams of a measurement; the fuzz target and the replay of its
-//! corpus share it.
+//! Properties of an authenticated client's messages other than frames, for the fuzz target and the
+//! replay of its corpus: JOIN, stream requests, UDP within a stream, measurement datagrams.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,9 +15,9 @@ use ropewalk_gateway::{datagram, noise};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-/// It is understood or refused; what is understood says the same when it is written again.
+/// A message is parsed or rejected; a parsed one is equal after writing and parsing again.
 ///
-/// The first byte says what the others are. Returns what was understood, or why not.
+/// The first byte selects the kind of message. Returns the message or the error.
 pub fn hold(bytes: &[u8]) -> String {
     match bytes.split_first() {
         Some((0, bytes)) => stream(bytes),
@@ -28,7 +27,7 @@ pub fn hold(bytes: &[u8]) -> String {
     }
 }
 
-/// A request, and datagrams behind it if it is one for those.
+/// A request, with datagrams if it is one for datagrams.
 fn stream(bytes: &[u8]) -> String {
     let (request, len) = match Request::parse(bytes) {
         Ok(Some(parsed)) => parsed,
@@ -55,7 +54,7 @@ fn stream(bytes: &[u8]) -> String {
     format!("{request:?}, {count} datagrams")
 }
 
-/// A JOIN as the first record of a carrier; behind its length, a second record with frames.
+/// A JOIN as a carrier's first record; after its length, a second record with frames.
 fn join(bytes: &[u8]) -> String {
     let Some((len, bytes)) = bytes.split_first() else {
         return "nothing".to_owned();
@@ -123,7 +122,7 @@ fn measuring(bytes: &[u8]) -> String {
     }
 }
 
-/// What is there needs no waiting.
+/// Polls a future that is ready at once.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

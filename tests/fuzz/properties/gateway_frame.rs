@@ -1,15 +1,15 @@
-//! What holds of any bytes as the first that come on a carrier; the fuzz target and the replay of
-//! its corpus share it.
+//! Properties of arbitrary first bytes on a carrier, for the fuzz target and the replay of its
+//! corpus.
 
 use ropewalk_wire::gateway::{Frame, Join, MAX_HEADER_LEN, MalformedFrame};
 
 const FIN: u8 = 1;
 const RESUMES: u8 = 1;
 
-/// A join and frames are read, refused or awaited, and a part of what is awaited is awaited, too;
-/// what was read is written as the same bytes.
+/// A join and frames are parsed, rejected or incomplete, and a prefix of incomplete ones is
+/// incomplete. A parsed frame is written as the same bytes.
 ///
-/// Returns what was read, and why no more.
+/// Returns the frames, and the reason for the end.
 pub fn hold(bytes: &[u8]) -> String {
     let (mut said, mut at) = (String::new(), 0);
     match Join::parse(bytes) {
@@ -46,7 +46,7 @@ pub fn hold(bytes: &[u8]) -> String {
     format!("{said}{frames} frames{end}")
 }
 
-/// The frame's header is these bytes; returns the length of its payload.
+/// Checks that the frame's header is these bytes; returns its payload's length.
 fn written_again(frame: &Frame<usize>, header: &[u8]) -> usize {
     let payload = match frame {
         Frame::Data { payload, .. } => *payload,
@@ -63,7 +63,7 @@ fn written_again(frame: &Frame<usize>, header: &[u8]) -> usize {
     payload
 }
 
-/// What can be read whole is neither read nor refused while a part of it is missing.
+/// Checks that prefixes of valid bytes are neither parsed nor rejected.
 fn nothing_in_parts<T>(whole: &[u8], read: impl Fn(&[u8]) -> Result<Option<T>, MalformedFrame>) {
     for len in 0..whole.len() {
         assert!(matches!(read(&whole[..len]), Ok(None)), "{len} bytes");

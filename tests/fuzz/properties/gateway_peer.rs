@@ -1,19 +1,20 @@
-//! What holds of any peer of an association; the fuzz target and the replay of its corpus share it.
+//! Properties of an association with an arbitrary peer, for the fuzz target and the replay of its
+//! corpus.
 
 use bytes::Bytes;
 use ropewalk_gateway::record::Decoder;
 use ropewalk_quantities::{Bytes as Size, Time};
 use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Event, Role};
 
-/// What the windows of all streams may be beyond the initial 64 KiB of each.
+/// Largest sum of all streams' windows above the initial 64 KiB of each.
 const MEMORY: u64 = 1 << 20;
 const STREAMS: u32 = 8;
 const INITIAL: u64 = 64 << 10;
 
-/// Frames are taken or the association ends; what is held never exceeds what was promised, and
-/// nothing that is read was not sent.
+/// Frames are accepted or the association ends. Buffered data never exceed the windows, and no data
+/// are read that were not sent.
 ///
-/// Returns how many frames were taken, and why no more.
+/// Returns the number of accepted frames, and the reason for the end.
 pub fn hold(bytes: &[u8]) -> String {
     let config = Config {
         memory: Size::new(MEMORY),
@@ -61,7 +62,7 @@ pub fn hold(bytes: &[u8]) -> String {
     }
 }
 
-/// What a driver does after each frame; bytes that it read, if it reads.
+/// Actions of a driver after each frame; returns read bytes, if it reads.
 fn turn(
     association: &mut Association<Bytes>,
     now: Time,

@@ -1,12 +1,12 @@
-//! What holds of any bytes that come on a carrier; the fuzz target and the replay of its corpus
-//! share it.
+//! Properties of arbitrary bytes received on a carrier, for the fuzz target and the replay of its
+//! corpus.
 
 use ropewalk_gateway::record::{Decoder, Encoder};
 
-/// Frames are read or the carrier ends, however the bytes are cut; what was read can be written,
-/// and says the same again.
+/// Frames are parsed or the carrier ends, however the bytes are split. A parsed frame is equal
+/// after writing and parsing again.
 ///
-/// The first byte says how the bytes are cut. Returns what was read, and why no more.
+/// The first byte selects the split. Returns the frames, and the reason for the end.
 pub fn hold(bytes: &[u8]) -> String {
     let (step, bytes) = match bytes.split_first() {
         Some((step, bytes)) => (usize::from(*step) + 1, bytes),

@@ -1,11 +1,11 @@
-//! What holds of any bytes as a packet; the fuzz target and the replay of its corpus share it.
+//! Properties of arbitrary bytes as a packet, for the fuzz target and the replay of its corpus.
 
 use ropewalk_wire::*;
 
-/// A packet is read or refused; what was read can be written, with right
-/// checksums, and says the same again.
+/// A packet is parsed or rejected; a parsed one has right checksums after emission and parses to
+/// the same values.
 ///
-/// Returns what was read, or why not.
+/// Returns the packet or the error.
 pub fn hold(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     let packet = Packet::parse(bytes)?;
     let _ = packet.checksums_are_right();
@@ -15,7 +15,7 @@ pub fn hold(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
             let options: Vec<_> = segment.options().filter_map(Result::ok).collect();
             let len = TcpHeader::LEN + options_len(&options);
             if len > TcpHeader::LEN + MAX_OPTIONS_LEN {
-                return Ok(packet); // They stood closer together than we write them.
+                return Ok(packet); // They were packed closer than emission does.
             }
             let header = segment.header();
             let written = write(ip, len, segment.payload(), |sum, out| {
@@ -56,7 +56,7 @@ pub fn hold(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     Ok(packet)
 }
 
-/// The packet of this header, of what `emit` makes of the sum of all else, and of the payload.
+/// A packet of this header, the output of `emit` given the sum of all else, and the payload.
 fn write(
     ip: IpHeader,
     transport_len: usize,

@@ -1,11 +1,12 @@
-//! What holds of any bytes as a scenario file; the fuzz target and the replay of its corpus share it.
+//! Properties of arbitrary bytes as a scenario file, for the fuzz target and the replay of its
+//! corpus.
 
 use ropewalk_scenario::{Errors, Scenario, decode, effective};
 
-/// A scenario is read or refused with a message; what was read can be written and read again.
+/// A scenario is parsed or rejected with a message; a parsed one is equal after writing and parsing
+/// again.
 ///
-/// Lines such as `# --set link.wifi.delay=5ms` are overrides.
-/// Returns what was read, or why not.
+/// Lines such as `# --set link.wifi.delay=5ms` are overrides. Returns the scenario or the errors.
 pub fn hold(bytes: &[u8]) -> Result<Scenario, Errors> {
     let text = decode(bytes, "corpus.toml")?;
     let overrides: Vec<(String, String)> = text

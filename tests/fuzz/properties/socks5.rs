@@ -1,5 +1,5 @@
-//! What holds of any bytes that a program says to the proxy; the fuzz target and the replay of its
-//! corpus share it.
+//! Properties of arbitrary bytes from a program to the proxy, for the fuzz target and the replay of
+//! its corpus.
 
 use std::future::Future;
 use std::pin::pin;
@@ -10,10 +10,10 @@ use ropewalk_gateway::proxy::socks5::{self, Command, emit_datagram, parse_datagr
 use ropewalk_gateway::request::Target;
 use tokio::io::join;
 
-/// SOCKS5 and HTTP read a command or refuse; what is read is a target that is spelled and
-/// written as it is read. So is a datagram.
+/// SOCKS5 and HTTP parse a command or reject it. A parsed target or datagram is equal after writing
+/// and parsing again.
 ///
-/// Returns what was read, or why not.
+/// Returns the command or the error.
 pub fn hold(bytes: &[u8]) -> String {
     if let Ok((target, payload)) = parse_datagram(bytes) {
         let mut written = Vec::new();
@@ -50,7 +50,7 @@ pub fn hold(bytes: &[u8]) -> String {
     }
 }
 
-/// A head that the next hop reads in one way.
+/// Checks that the next hop can parse the head in only one sense.
 fn check_head(head: &[u8]) {
     let text = head.to_ascii_lowercase();
     let count = |what: &[u8]| {
@@ -71,7 +71,7 @@ fn check(target: &Target) {
     assert_eq!(target.to_string().parse().as_ref(), Ok(target));
 }
 
-/// What is there needs no waiting.
+/// Polls a future that is ready at once.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

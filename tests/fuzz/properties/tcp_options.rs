@@ -1,11 +1,11 @@
-//! What holds of any bytes as TCP options; the fuzz target and the replay of its corpus share it.
+//! Properties of arbitrary bytes as TCP options, for the fuzz target and the replay of its corpus.
 
 use ropewalk_wire::*;
 
-/// Options come to an end, and what was read can be written and read again,
-/// each alone and all together, as far as there is room.
+/// Parsing ends, and parsed options parse again after emission, each alone and, if they fit, all
+/// together.
 ///
-/// Returns what was read.
+/// Returns the options.
 pub fn hold(bytes: &[u8]) -> Vec<Result<TcpOption<'_>, Malformed>> {
     let mut iterator = TcpOptions::new(bytes);
     let read: Vec<_> = iterator.by_ref().take(bytes.len() + 1).collect();

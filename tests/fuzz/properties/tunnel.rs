@@ -1,5 +1,5 @@
-//! What holds of any datagrams of a tunnel's peer; the fuzz target and the replay of its corpus
-//! share it.
+//! Properties of a tunnel with arbitrary datagrams from its peer, for the fuzz target and the
+//! replay of its corpus.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{Class, Flow, Receiver, ReceiverConfig, Sender, SenderConfig};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
-/// What the datagrams came to.
+/// Counters of the results.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub datagrams: usize,
@@ -16,15 +16,14 @@ pub struct Tally {
     pub malformed: usize,
 }
 
-/// Memory of waiting packets that the receiver is given.
+/// Receiver memory for queued packets.
 const MAX_HELD: u64 = 64 << 10;
 
-/// Whatever a peer says, both ways stay whole: each datagram is taken once, each of its packets
-/// delivered once or dropped, memory is bounded, and what was sent is not believed to have gone
-/// faster, or to be more, than it is.
+/// Both directions stay consistent: each datagram is accepted once, each packet is delivered once
+/// or dropped, memory is bounded, and the sender never counts data as delivered faster, or more,
+/// than sent.
 ///
-/// The bytes are datagrams one after another, as if they had been sealed: milliseconds since the
-/// one before, length, and as many bytes.
+/// Each datagram is unsealed and follows the milliseconds since its predecessor and its length.
 pub fn hold(mut bytes: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let mut receiver = Receiver::new(ReceiverConfig {
@@ -100,7 +99,7 @@ pub fn hold(mut bytes: &[u8]) -> Tally {
     tally
 }
 
-/// Packets for the peer, of which feedback may tell.
+/// Sends packets, which feedback may acknowledge.
 fn carry_something(now: Time, sender: &mut Sender<()>) {
     let flow = Flow {
         lane: 1,

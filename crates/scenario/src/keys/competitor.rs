@@ -1,4 +1,4 @@
-//! The keys of `[[competitor]]`.
+//! Keys of `[[competitor]]`.
 
 use ropewalk_quantities::Bytes;
 

@@ -1,4 +1,4 @@
-//! The keys of `[[flow]]`, and those that `[[competitor]]` shares with it.
+//! Keys of `[[flow]]`, which `[[competitor]]` shares in part.
 
 use ropewalk_quantities::Time;
 
@@ -7,7 +7,6 @@ use super::transport::TRANSPORT_KEYS;
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;
 
-/// `[[flow]]`.
 pub(super) static FLOW: Shape = Shape {
     keys: &[
         &[

@@ -1,4 +1,4 @@
-//! The keys of `[[link]]`.
+//! Keys of `[[link]]`.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::scheduling::quota_pace::Pace;
@@ -6,7 +6,6 @@ use ropewalk_transport::scheduling::quota_pace::Pace;
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;
 
-/// `[[link]]`.
 pub(crate) static LINK: Shape = Shape {
     keys: &[&[
         key(

@@ -1,4 +1,4 @@
-//! The keys of `[mesh]`, and those of routes that `[[path]]` shares with it.
+//! Keys of `[mesh]`, and keys of routes, shared with `[[path]]`.
 
 use ropewalk_network::mesh::Require;
 use ropewalk_network::routing::{Method, Routing};
@@ -9,14 +9,13 @@ use crate::limits;
 use crate::measure::{Measure, Of};
 use crate::model::MeshWeight;
 
-/// Words that keys of the mesh take and that have no type of their own.
+/// Words of mesh keys without a type of their own.
 pub(crate) const ALL: &str = "all";
 pub(crate) const LOWEST: &str = "lowest";
 pub(crate) const UNIFORM: &str = "uniform";
 pub(crate) const GRID: &str = "grid";
 pub(crate) const FILE: &str = "file";
 
-/// A position on the plane.
 const PLACE: Kind = Kind::List {
     of: &Kind::Measure(Measure {
         of: Of::Length,
@@ -43,7 +42,6 @@ pub(super) const ROUTES: Kind = Kind::Either {
     },
 };
 
-/// `[mesh]`.
 pub(crate) static MESH: Shape = Shape {
     keys: &[&[
         key(

@@ -1,4 +1,4 @@
-//! Every key of a scenario file, declared once: the parser, the errors and the JSON Schema read these tables.
+//! Declarations of all scenario keys, for the parser, the errors and the JSON Schema.
 
 mod competitor;
 mod flow;
@@ -24,45 +24,44 @@ pub(crate) use wifi::{NEVER, NONE, OFF, RADIO, WIFI};
 
 use crate::measure::Measure;
 
-/// A table's keys.
+/// Keys of a table.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// In the order of the documentation. There are several lists where tables share some keys.
+    /// In documentation order. Lists are shared between tables.
     pub keys: &'static [&'static [Key]],
-    /// Groups of keys that exclude each other.
+    /// Groups of mutually exclusive keys.
     pub alternatives: &'static [Alternatives],
 }
 
-/// Keys of which at most one may be given.
+/// Keys with at most one given.
 #[derive(Debug)]
 pub(crate) struct Alternatives {
     pub keys: &'static [&'static str],
-    /// Whether one of them must be given.
+    /// One of the keys is required.
     pub needed: bool,
 }
 
-/// One key.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub default: Default,
-    /// What it means, in a sentence.
+    /// Meaning, in a sentence.
     pub doc: &'static str,
 }
 
-/// The value of a key that the file does not give.
+/// Value of a key that the file does not give.
 #[derive(Debug)]
 pub(crate) enum Default {
-    /// There is none: the file must give the key.
+    /// None: the key is required.
     Required,
-    /// This value, as TOML.
+    /// This value, in TOML.
     Toml(&'static str),
     /// A value that depends on other keys, in words.
     Words(&'static str),
-    /// A field of the transport's `Config`; its value comes from the profile.
+    /// Field of the transport's `Config`, with the profile's value.
     Profile(Field),
-    /// A field of the transport's `Config`; its value follows from other keys, in words.
+    /// Field of the transport's `Config`; its value depends on other keys, in words.
     Derived(Field, &'static str),
 }
 
@@ -75,7 +74,7 @@ impl Default {
         }
     }
 
-    /// The field of the transport's `Config` that the key sets.
+    /// Field of the transport's `Config` that the key sets.
     pub fn field(&self) -> Option<&Field> {
         match self {
             Default::Profile(field) | Default::Derived(field, _) => Some(field),
@@ -84,43 +83,47 @@ impl Default {
     }
 }
 
-/// A field of the transport's `Config`.
+/// Field of the transport's `Config`.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub get: fn(&Config) -> Parsed,
     pub set: fn(&mut Config, &Parsed),
 }
 
-/// What values a key takes.
+/// Type and range of a key's values.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Any text.
     Text,
-    /// A name of a link, path or competitor.
+    /// Name of a link, path or competitor.
     Name,
     /// A name, or one with a `*` for a number.
     Pattern,
-    /// A trace file.
+    /// Name of a trace file.
     Trace,
-    /// `true` or `false`.
     Boolean,
     /// A whole number in a range.
-    Integer { least: u64, most: u64 },
-    /// A number of 32 bits, or `"random"`.
+    Integer {
+        least: u64,
+        most: u64,
+    },
+    /// A 32-bit number, or `"random"`.
     SequenceNumber,
-    /// A finite number in a range.
-    Number { least: f64, most: f64 },
-    /// Above 0, at most 1.
+    Number {
+        least: f64,
+        most: f64,
+    },
     Share,
-    /// A time in a range.
-    Time { least: Time, most: Time },
-    /// A rate above zero.
+    Time {
+        least: Time,
+        most: Time,
+    },
     Rate,
     /// A rate above zero, or `"unlimited"`.
     Capacity,
-    /// A size in a range.
-    Bytes { least: Bytes, most: Bytes },
-    /// A size, or `"unlimited"`.
+    Bytes {
+        least: Bytes,
+        most: Bytes,
+    },
     BytesOrUnlimited,
     /// Packets or a size, above zero.
     Window,
@@ -128,53 +131,55 @@ pub(crate) enum Kind {
     PacketBuffer,
     /// Packets, a size, or a multiple of the bandwidth-delay product.
     Queue,
-    /// A percentage.
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
-    /// One of the words that an algorithm's parameter declares.
+    /// A word of an algorithm's parameter.
     OneOf(&'static [&'static str]),
-    /// One of these algorithms, by its name or with parameters.
+    /// An algorithm, by name or with parameters.
     Algorithm(Algorithms),
     /// Names of links or paths, each of kind `of`.
-    Names { of: &'static Kind, most: usize },
-    /// Pairs of times.
+    Names {
+        of: &'static Kind,
+        most: usize,
+    },
     Outages,
-    /// A table. Where `short` names one of its keys, that key's value alone may stand for the table.
+    /// A table. The value of the key `short` may replace the table.
     Table {
         shape: &'static Shape,
         short: Option<&'static str>,
     },
-    /// A number with a unit.
     Measure(Measure),
     /// One of these words, or a value of another kind.
     Either {
         words: &'static [&'static str],
         kind: &'static Kind,
     },
-    /// A list of values of another kind.
+    /// List of values of another kind.
     List {
         of: &'static Kind,
         least: usize,
         most: usize,
     },
-    /// A list of tables; an element may be the value of this key alone.
+    /// List of tables; the value of this key may replace an element.
     Entries {
         shape: &'static Shape,
         short: &'static str,
         most: usize,
     },
-    /// A list of tables (`[[link]]`).
-    Tables { shape: &'static Shape, most: usize },
+    /// List of tables (`[[link]]`).
+    Tables {
+        shape: &'static Shape,
+        most: usize,
+    },
 }
 
 impl Shape {
-    /// The key of this name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
 
-    /// The keys that cannot be given together with this one.
+    /// Keys that exclude this one.
     pub fn excluded_by(&self, name: &str) -> Vec<&'static str> {
         let all = self.alternatives.iter().map(|one| one.keys);
         all.filter(|keys| keys.contains(&name))
@@ -184,18 +189,15 @@ impl Shape {
             .collect()
     }
 
-    /// All keys.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> {
         self.keys.iter().copied().flatten()
     }
 
-    /// The names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys().map(|key| key.name)
     }
 }
 
-/// Declares a key.
 const fn key(name: &'static str, kind: Kind, default: Default, doc: &'static str) -> Key {
     Key {
         name,
@@ -212,7 +214,7 @@ mod tests {
     use crate::report::Report;
     use crate::section::Section;
 
-    /// Checks that a table with every default of its keys written out is valid, and the tables in it.
+    /// Checks that a table with all defaults written out is valid, and its inner tables.
     fn check_defaults(shape: &'static Shape, checked: &mut usize) {
         for key in shape.keys() {
             if let Kind::Table { shape, .. } | Kind::Tables { shape, .. } = key.kind {

@@ -1,4 +1,4 @@
-//! The keys at the top of the file, and of `[traffic]` and `[[path]]`.
+//! Keys at the top of the file, of `[traffic]` and `[[path]]`.
 
 use ropewalk_quantities::Time;
 
@@ -15,7 +15,6 @@ use super::{
 };
 use crate::limits;
 
-/// The whole file.
 pub(crate) static TOP: Shape = Shape {
     keys: &[TOP_KEYS],
     alternatives: &[],

@@ -1,4 +1,4 @@
-//! The keys of `[traffic]`, and of a flow's `traffic`.
+//! Keys of `[traffic]`, and of a flow's `traffic`.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -8,7 +8,6 @@ use crate::limits;
 use crate::model::{Preset, Thinking, Traffic};
 use crate::parsed::BOLA;
 
-/// `[traffic]`.
 pub(crate) static TRAFFIC: Shape = Shape {
     keys: &[&[
         key(

@@ -1,4 +1,4 @@
-//! The keys of `[transport]`, which `[[flow]]` shares. A new field of `Config` takes one more line of
+//! Keys of `[transport]`, shared with `[[flow]]`. A new field of `Config` needs one line of
 //! `setting!`.
 
 use ropewalk_quantities::{Bytes, Time};
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::model::{Device, Protocol};
 use crate::parsed::Held;
 
-/// A key that sets a field of `Config` with the same name, unless another field is given.
+/// A key that sets the field of `Config` with the same name, or another given field.
 macro_rules! setting {
     ($field:ident, $kind:expr, $doc:literal) => {
         setting!(stringify!($field) => $field, $kind, $doc)
@@ -22,7 +22,6 @@ macro_rules! setting {
     };
 }
 
-/// A field of `Config`.
 macro_rules! field {
     ($($field:ident).+) => {
         Field {
@@ -36,7 +35,7 @@ macro_rules! field {
     };
 }
 
-/// The names of all values of an enum of the transport.
+/// Names of all values of a transport enum.
 macro_rules! words {
     ($kind:ident) => {
         Kind::Word(|| $kind::ALL.iter().map(|value| value.name()).collect())
@@ -56,14 +55,10 @@ const TIMEOUT: Kind = Kind::Time {
     most: limits::LONGEST_DELAY,
 };
 
-/// The name of a protocol.
 pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
-/// The name of a device of striped-tcp.
 const DEVICES: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
-/// The name of a scheduler for subflows, connections or links.
 const SCHEDULERS: Kind = Kind::Algorithm(SchedulerConfig::descriptions);
 
-/// `[transport]`.
 pub(crate) static TRANSPORT: Shape = Shape {
     keys: &[TRANSPORT_KEYS],
     alternatives: &[],
@@ -84,7 +79,7 @@ pub(super) const TO: Key = key(
     "Node of the receiver.",
 );
 
-/// The keys that say how a stream is carried.
+/// Keys of carrying a stream.
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
     key(
         "profile",
@@ -382,7 +377,7 @@ pub(super) const NOTSENT_LOWAT: Key = key(
     "Amount of unsent data at which a carrier gets no more, as with TCP_NOTSENT_LOWAT (`bas`).",
 );
 
-/// A competitor's own congestion control; by default that of `[transport]`.
+/// Congestion control of a competitor; by default `[transport]`'s.
 pub(super) const CONGESTION: Key = key(
     "congestion",
     Kind::Algorithm(CongestionConfig::descriptions),

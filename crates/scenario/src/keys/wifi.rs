@@ -1,4 +1,4 @@
-//! The keys of `[wifi]`, `[[channel]]` and `[[node]]`.
+//! Keys of `[wifi]`, `[[channel]]` and `[[node]]`.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -7,12 +7,11 @@ use crate::limits;
 use crate::measure::{Measure, Of};
 use crate::model::WifiProfile;
 
-/// The words that stand for "no limit".
+/// Word for "no limit".
 pub(crate) const NONE: &str = "none";
 pub(crate) const NEVER: &str = "never";
 pub(crate) const OFF: &str = "off";
 
-/// `[wifi]`.
 pub(crate) static WIFI: Shape = Shape {
     keys: &[&[PROFILE], RADIO_KEYS],
     alternatives: &[],
@@ -69,7 +68,6 @@ const TRIES: Kind = Kind::Integer {
     most: 255,
 };
 
-/// The settings of a radio.
 const RADIO_KEYS: &[Key] = &[
     key(
         "standard",
@@ -212,7 +210,6 @@ const RADIO_KEYS: &[Key] = &[
     ),
 ];
 
-/// `[[channel]]`.
 pub(super) static CHANNEL: Shape = Shape {
     keys: &[&[
         key(
@@ -398,7 +395,6 @@ static ERROR_MODEL: Shape = Shape {
     alternatives: &[],
 };
 
-/// `[[node]]`.
 pub(super) static NODE: Shape = Shape {
     keys: &[&[
         key(

@@ -1,50 +1,49 @@
-//! A mesh with random positions, and the routes through it.
+//! A mesh with random positions, and its routes.
 
 use ropewalk_network::mesh::{Drawing, Drawn};
 use ropewalk_network::routing::{Found, Wanted};
 
-/// The settings of `[mesh]`, and the nodes, links and paths that were made from them.
+/// Settings of `[mesh]`, and the generated nodes, links and paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
-    /// How positions were drawn.
+    /// Distribution of positions.
     pub drawing: Drawing,
-    /// The file that the positions come from, if any.
+    /// File of the positions, if any.
     pub placement_file: Option<String>,
-    /// Which routes were searched for.
+    /// Routes to search for.
     pub wanted: Wanted,
-    /// The weight of a link that routes minimise.
+    /// Link weight that routes minimise.
     pub weight: MeshWeight,
-    /// Whether ties between routes are broken at random.
+    /// Break ties between routes at random.
     pub random_ties: bool,
-    /// Indices into [`Wireless::channels`](super::Wireless::channels), which successive links of a route take
-    /// in turn.
+    /// Indices into [`Wireless::channels`](super::Wireless::channels), used round-robin by a
+    /// route's links.
     pub channels: Vec<usize>,
-    /// The seed of positions and ties.
+    /// Seed of positions and ties.
     pub seed: u64,
-    /// The positions.
+    /// Positions.
     pub drawn: Drawn,
-    /// The routes, which are the scenario's paths, in this order.
+    /// Routes, which are the scenario's paths, in the same order.
     pub found: Found,
-    /// The number of disjoint routes between the ends: without a common link, a common inner node, a common
-    /// zone.
+    /// Number of disjoint routes between the ends: link-, node- and zone-disjoint.
     pub disjoint: [usize; 3],
 }
 
-/// The weight of a link that routes minimise.
+/// Link weight that routes minimise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshWeight {
-    /// The number of links.
+    /// Number of links.
     Hops,
-    /// The distance, in millimetres.
+    /// Distance in millimetres.
     Distance,
-    /// The expected number of transmissions (ETX), in millionths.
+    /// Expected number of transmissions (ETX), in millionths.
     Etx,
-    /// The airtime, in nanoseconds.
+    /// Airtime in nanoseconds.
     Airtime,
 }
 
 impl MeshWeight {
-    /// All of them.
+    /// All weights.
     pub const ALL: [MeshWeight; 4] = [
         MeshWeight::Hops,
         MeshWeight::Distance,
@@ -52,7 +51,7 @@ impl MeshWeight {
         MeshWeight::Airtime,
     ];
 
-    /// Its name in a scenario file.
+    /// Name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +70,7 @@ impl MeshWeight {
 }
 
 impl Mesh {
-    /// The name of a node.
+    /// Name of a node.
     #[must_use]
     pub fn node_name(node: usize) -> String {
         format!("n{node}")

@@ -1,73 +1,71 @@
-//! How the bytes of one application's stream are carried.
+//! Protocols that carry an application's stream.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
 use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
-/// RFC 768.
 const UDP_HEADER: u32 = 8;
 
-/// The header bytes before a datagram's payload, from the IP header on.
+/// Header bytes of a datagram, IP header included.
 pub(crate) fn datagram_headers(ip_version: IpVersion) -> u32 {
     ip_version.header_len() + UDP_HEADER
 }
 
-/// How the bytes of one application's stream are carried.
+/// Protocol that carries an application's stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Protocol {
     /// One TCP connection on one path.
     Tcp,
-    /// Datagrams on one path, without congestion control and acknowledgements (RFC 768).
+    /// Datagrams on one path, without congestion control (RFC 768).
     Udp,
-    /// MPTCP (RFC 8684), a subflow on each path.
+    /// MPTCP (RFC 8684), with a subflow on each path.
     Mptcp,
-    /// The MPTCP of an ns-3 module, which is not RFC 8684 (`mptcp` with profile `mptcp-ns3`).
+    /// MPTCP of an ns-3 module, unlike RFC 8684 (`mptcp` with profile `mptcp-ns3`).
     MptcpNs3,
-    /// One TCP connection whose packets a virtual device distributes over the paths one by one (song-2018).
+    /// One TCP connection in a tunnel that distributes its packets over the paths.
     StripedTcp(VirtualDevice),
-    /// Bandwidth aggregation above TCP, a connection on each path (elahi-2011).
+    /// Bandwidth aggregation above TCP, with a connection on each path (elahi-2011).
     Bas(Aggregation),
 }
 
-/// The settings of a virtual device.
+/// Settings of a virtual device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VirtualDevice {
-    /// Which device it is.
+    /// Type of device.
     pub kind: Device,
-    /// Which path takes the next packet. [`Device::Naive`] does not offer earliest arrival.
+    /// Scheduler of packets. [`Device::Naive`] does not support earliest arrival.
     pub scheduler: Scheduler,
 }
 
-/// The device that distributes the packets of `striped-tcp` over paths.
+/// Device that distributes the packets of `striped-tcp` over paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// As in song-2018: packets take the paths in turn, whatever is queued there, and are delivered in the
-    /// order in which they arrive.
+    /// As in song-2018: packets take paths round-robin, without regard to queues, and are delivered
+    /// in order of arrival.
     Naive,
-    /// The gateway's own tunnel, which keeps to the links' rates and restores the order of packets.
+    /// The gateway's tunnel, which respects link rates and restores packet order.
     Tunnel,
 }
 
-/// The settings of bandwidth aggregation, apart from those of its connections.
+/// Settings of bandwidth aggregation, apart from its connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregation {
-    /// Which connection takes which data.
+    /// Scheduler of data over connections.
     pub scheduling: SchedulerConfig,
-    /// Payload of a frame; with `None`, it follows the connection's rate.
+    /// Payload of a frame; `None`: adapts to the connection's rate.
     pub packet: Option<Bytes>,
-    /// The main send buffer: bounds the data that no connection has taken yet.
+    /// Main send buffer: limit of data not assigned to a connection.
     pub main_buffer: Bytes,
-    /// A connection gets no new data while it has this much unsent (TCP_NOTSENT_LOWAT); with `None`, two
-    /// frames.
+    /// Limit of unsent data in a connection (TCP_NOTSENT_LOWAT); `None`: two frames.
     pub notsent_lowat: Option<Bytes>,
 }
 
 impl Protocol {
-    /// The names of all, in the order of the documentation.
+    /// All names, in documentation order.
     pub const NAMES: [&'static str; 5] = ["tcp", "udp", "striped-tcp", "mptcp", "bas"];
 
-    /// Its name in a scenario file.
+    /// Name in a scenario file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -79,7 +77,7 @@ impl Protocol {
         }
     }
 
-    /// Whether it has subflows: RFC 8684's or the ns-3 module's.
+    /// Whether it has subflows, of RFC 8684 or the ns-3 module.
     #[must_use]
     pub fn has_subflows(&self) -> bool {
         matches!(self, Protocol::Mptcp | Protocol::MptcpNs3)
@@ -91,7 +89,7 @@ impl Protocol {
         matches!(self, Protocol::Tcp | Protocol::Udp)
     }
 
-    /// The scheduler that chooses among its paths, given the settings of its endpoints.
+    /// Path scheduler, given the settings of its endpoints.
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
@@ -104,8 +102,8 @@ impl Protocol {
         }
     }
 
-    /// The bytes before each packet of its endpoints: a virtual device's own IP and UDP headers, and for the
-    /// tunnel also its encryption overhead.
+    /// Bytes added to each packet of its endpoints: IP and UDP headers of a virtual device, plus
+    /// encryption overhead of the tunnel.
     #[must_use]
     pub fn packet_overhead(&self, ip_version: IpVersion) -> u32 {
         let outside = datagram_headers(ip_version);
@@ -124,10 +122,10 @@ impl Protocol {
 }
 
 impl Device {
-    /// All of them.
+    /// All devices.
     pub const ALL: [Device; 2] = [Device::Naive, Device::Tunnel];
 
-    /// Its name in a scenario file.
+    /// Name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -142,7 +140,7 @@ impl Device {
         Device::ALL.into_iter().find(|device| device.name() == name)
     }
 
-    /// The default scheduler.
+    /// Default scheduler.
     #[must_use]
     pub fn usual_scheduler(self) -> Scheduler {
         match self {
@@ -151,7 +149,7 @@ impl Device {
         }
     }
 
-    /// The schedulers that it supports.
+    /// Supported schedulers.
     pub fn schedulers(self) -> impl Iterator<Item = Scheduler> {
         let is_its = move |scheduler: &Scheduler| {
             self == Device::Tunnel
@@ -162,7 +160,7 @@ impl Device {
 }
 
 impl Aggregation {
-    /// The settings of both ends of the association, given the settings of its connections.
+    /// Settings of the association, given the settings of its connections.
     #[must_use]
     pub fn association(&self, transport: &Config) -> ropewalk_striping::Config {
         let (waiting, in_flight) = (self.main_buffer, transport.receive_buffer.size);

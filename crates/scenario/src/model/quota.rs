@@ -3,20 +3,19 @@
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
 
-/// The data quota of a link: both directions, all flows together.
+/// Data quota of a link, over both directions and all flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Counted are IP packets with their headers.
+    /// Size, counting IP packets with headers.
     pub size: Bytes,
-    /// The period after which the quota starts anew; `None`: it is for the whole run.
+    /// Period after which the quota is renewed; `None`: the whole run.
     pub period: Option<Time>,
-    /// How the quota may be spent over the period; [`Pace::Free`] without a period.
+    /// Pace of use over the period; [`Pace::Free`] without a period.
     pub pace: Pace,
 }
 
 impl Quota {
-    /// The number of the period that contains a time. The run begins with the first; a period includes its
-    /// last moment.
+    /// Index of the period that contains a time. A period includes its last instant.
     #[must_use]
     pub fn period_at(&self, now: Time) -> u64 {
         let before = now.as_nanos().saturating_sub(1);
@@ -24,8 +23,7 @@ impl Quota {
             .map_or(0, |period| before / period.as_nanos().max(1))
     }
 
-    /// How far the period is and how much is left, when this much has been used in the period that contains
-    /// `now`.
+    /// Progress of the period that contains `now`, with `used` bytes.
     #[must_use]
     pub fn progress(&self, now: Time, used: Bytes) -> Progress {
         let period = self.period.unwrap_or(Time::MAX);

@@ -1,4 +1,4 @@
-//! Traffic that the receiver requests: chunks of a video, responses, pages.
+//! Traffic requested by the receiver: video chunks, responses, pages.
 
 use std::sync::Arc;
 
@@ -6,97 +6,96 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 
 use super::Preset;
 
-/// What the receiver requests.
+/// Traffic requested by the receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Requested {
-    /// Adaptive streaming: a player requests the next chunk of a video when its buffer has room.
+    /// Adaptive streaming: a player requests the next chunk when its buffer has space.
     Chunks(Chunks),
     /// Responses, with a think time before each request.
     Requests(Requests),
-    /// Web pages: objects that refer to further objects.
+    /// Web pages: objects that refer to more objects.
     Web(Web),
 }
 
 /// A video in chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunks {
-    /// How large the chunks are.
+    /// Sizes of chunks.
     pub sizes: ChunkSizes,
-    /// The quality in which the player requests them.
+    /// Choice of the quality.
     pub quality: Quality,
-    /// How much the player buffers before it starts, and again after a stall; `None` means one chunk.
+    /// Buffered time before (re)starting; `None`: one chunk.
     pub buffer: Option<Time>,
-    /// How much the player buffers at most.
+    /// Largest buffered time.
     pub buffer_max: Time,
 }
 
-/// Where the sizes of chunks come from.
+/// Source of chunk sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChunkSizes {
-    /// A file; it starts over when it ends.
+    /// A file, repeated at its end.
     Trace {
-        /// Its name in the scenario file.
+        /// Name in the scenario file.
         name: String,
-        /// The sizes in the file.
+        /// Content of the file.
         ladder: Arc<Ladder>,
     },
-    /// Random sizes: each rate is a quality, and the sizes of chunks vary like those of a film, or not at
-    /// all.
+    /// Random sizes: each rate is a quality; chunk sizes vary as in a film, or not at all.
     Drawn {
-        /// The film whose variation is used; with `None`, all chunks of a quality have the same size.
+        /// Film with the variation; `None`: constant sizes.
         preset: Option<Preset>,
-        /// The qualities, the lowest first.
+        /// Qualities in ascending order.
         rates: Vec<Rate>,
-        /// The playing time of a chunk.
+        /// Playing time of a chunk.
         chunk: Time,
     },
 }
 
-/// A video that was encoded in several qualities.
+/// A video encoded in several qualities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// The playing time of a chunk.
+    /// Playing time of a chunk.
     pub chunk: Time,
-    /// The nominal rates of the qualities, the lowest first.
+    /// Nominal rates of the qualities in ascending order.
     pub rates: Vec<Rate>,
-    /// Bytes of each chunk in each quality; none is empty.
+    /// Bytes of each chunk in each quality, at least one.
     pub sizes: Vec<Vec<u64>>,
 }
 
-/// How a player chooses the quality.
+/// A player's choice of the quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// By its buffer level: BOLA.
+    /// BOLA, by buffer level.
     Bola,
-    /// Always this one; 0 is the lowest.
+    /// Constant; 0 is the lowest.
     Fixed(u32),
 }
 
 /// Requests and their responses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requests {
-    /// The mean size of a response.
+    /// Mean size of a response.
     pub size: Bytes,
-    /// The standard deviation of the logarithm of the size; with 0, all sizes are equal.
+    /// Standard deviation of the logarithm of the size; 0: constant size.
     pub spread: f64,
-    /// The think time between a response and the next request.
+    /// Think time between a response and the next request.
     pub think: Think,
-    /// How many requests are outstanding at a time.
+    /// Number of simultaneous requests.
     pub parallel: u32,
-    /// A response that arrives later than this after its request is late.
+    /// Age, from its request, above which a response is late.
     pub deadline: Option<Time>,
 }
 
-/// The think time between a response and the next request.
+/// Think time between a response and the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Think {
-    /// The mean.
+    /// Mean.
     pub time: Time,
-    /// How it is distributed.
+    /// Distribution.
     pub thinking: Thinking,
 }
 
-/// The distribution of think times.
+/// Distribution of think times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// Exponentially distributed.
@@ -105,30 +104,30 @@ pub enum Thinking {
     Fixed,
 }
 
-/// Pages that are loaded one after another.
+/// Pages loaded one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
-    /// Where a page's objects come from.
+    /// Source of a page's objects.
     pub page: Page,
-    /// The think time between a page and the next.
+    /// Think time between pages.
     pub think: Think,
 }
 
-/// Where a page's objects come from.
+/// Source of a page's objects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Page {
-    /// A file that describes the page; all pages are alike.
+    /// A file; all pages are equal.
     Trace {
-        /// Its name in the scenario file.
+        /// Name in the scenario file.
         name: String,
-        /// The first is the page's document; each object comes after the one that refers to it.
+        /// The document first; each object after the one that refers to it.
         objects: Arc<[PageObject]>,
     },
-    /// Each page is drawn.
+    /// Random pages.
     Drawn {
-        /// The median number of objects.
+        /// Median number of objects.
         objects: u32,
-        /// The median size of a page.
+        /// Median page size.
         size: Bytes,
     },
 }
@@ -138,38 +137,35 @@ pub enum Page {
 pub struct PageObject {
     /// Bytes, at least one.
     pub size: u64,
-    /// The index of the object that refers to it; the first has none.
+    /// Index of the referring object; unused for the first.
     pub parent: u32,
-    /// The type of the object.
+    /// Type of the object.
     pub kind: ObjectKind,
 }
 
 /// The type of an object of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
-    /// A document.
+    /// Document.
     Html,
-    /// A style sheet.
+    /// Style sheet.
     Css,
-    /// A script.
+    /// Script.
     Script,
-    /// A font.
+    /// Font.
     Font,
-    /// A picture.
+    /// Picture.
     Image,
-    /// Any other type.
+    /// Other type.
     Other,
 }
 
 impl Requested {
-    /// The name of the kind of chunks.
     pub(crate) const CHUNKS: &'static str = "chunks";
-    /// The name of the kind of responses.
     pub(crate) const REQUEST: &'static str = "request";
-    /// The name of the kind of pages.
     pub(crate) const WEB: &'static str = "web";
 
-    /// Its kind's name in a scenario file.
+    /// Kind in a scenario file.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Requested::Chunks(_) => Requested::CHUNKS,
@@ -180,7 +176,7 @@ impl Requested {
 }
 
 impl Chunks {
-    /// The playing time of a chunk.
+    /// Playing time of a chunk.
     #[must_use]
     pub fn chunk(&self) -> Time {
         match &self.sizes {
@@ -189,7 +185,7 @@ impl Chunks {
         }
     }
 
-    /// The rates of the qualities, the lowest first.
+    /// Rates of the qualities in ascending order.
     #[must_use]
     pub fn rates(&self) -> &[Rate] {
         match &self.sizes {
@@ -200,19 +196,17 @@ impl Chunks {
 }
 
 impl Thinking {
-    /// All, each with its name in scenario files.
+    /// All distributions with their names.
     pub(crate) const ALL: [(Thinking, &'static str); 2] = [
         (Thinking::Exponential, "exponential"),
         (Thinking::Fixed, "fixed"),
     ];
 
-    /// Its name in scenario files.
     pub(crate) fn name(self) -> &'static str {
         let named = Thinking::ALL.iter().find(|(one, _)| *one == self);
         named.map_or("", |(_, name)| name)
     }
 
-    /// The distribution with this name.
     pub(crate) fn from_name(name: &str) -> Option<Thinking> {
         let named = Thinking::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(thinking, _)| *thinking)
@@ -220,7 +214,7 @@ impl Thinking {
 }
 
 impl ObjectKind {
-    /// All, each with its name in a page's file.
+    /// All types with their names in a page's file.
     pub(crate) const ALL: [(ObjectKind, &'static str); 6] = [
         (ObjectKind::Html, "html"),
         (ObjectKind::Css, "css"),
@@ -230,7 +224,6 @@ impl ObjectKind {
         (ObjectKind::Other, "other"),
     ];
 
-    /// The type with this name.
     pub(crate) fn of(name: &str) -> Option<ObjectKind> {
         let named = ObjectKind::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(kind, _)| *kind)

@@ -1,50 +1,48 @@
-//! What an application sends.
+//! Application traffic.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
 use super::{Requested, Video};
 
-/// What an application sends, from client to server.
+/// Application traffic from client to server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// As much as the transport takes.
+    /// As much data as the transport accepts.
     Bulk {
-        /// The application closes after this much; with `None` it sends until the run ends.
+        /// Transfer size; `None`: until the run ends.
         size: Option<Bytes>,
     },
-    /// Messages of one size.
+    /// Messages of constant size.
     Messages {
-        /// How the gaps between them are distributed.
+        /// Distribution of the gaps.
         spacing: Spacing,
-        /// The mean rate, in application bits per second.
+        /// Mean application rate.
         rate: Rate,
         /// Size of a message.
         message: Bytes,
-        /// A message that arrives later than this after it was written is late.
+        /// Age above which a message is late.
         deadline: Option<Time>,
     },
-    /// Frames of different sizes at even spacings.
+    /// Frames of varying size at constant intervals.
     Video(Video),
-    /// Requested content: the client sends it when the server's request has reached it.
+    /// Content that the client sends when it receives the server's request.
     Requested(Requested),
 }
 
-/// How the gaps between messages are distributed.
+/// Distribution of the gaps between messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
     /// Constant.
     Constant,
-    /// Exponentially distributed: a Poisson process.
+    /// Exponential: a Poisson process.
     Exponential,
 }
 
 impl Traffic {
-    /// The name of bulk traffic's kind.
     pub(crate) const BULK: &'static str = "bulk";
-    /// The name of video's kind.
     pub(crate) const VIDEO: &'static str = "video";
 
-    /// Its kind's name in a scenario file.
+    /// Kind in a scenario file.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -55,8 +53,8 @@ impl Traffic {
         }
     }
 
-    /// The time after which a message, frame or response is late, if it can be. That of a chunk depends on
-    /// its player.
+    /// Age above which a message, frame or response is late. A chunk's deadline depends on its
+    /// player.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         match self {
@@ -69,8 +67,8 @@ impl Traffic {
         }
     }
 
-    /// How many messages or frames it offers in this time, in the mean, whether they are taken or not; zero of
-    /// what waits for the transport or for the other end.
+    /// Mean number of messages or frames offered in this time; zero for traffic that waits for the
+    /// transport or the other end.
     pub(crate) fn offered(&self, lasts: Time) -> f64 {
         match self {
             Traffic::Bulk { .. } | Traffic::Requested(_) => 0.0,
@@ -82,7 +80,7 @@ impl Traffic {
         }
     }
 
-    /// The names of all kinds.
+    /// Names of all kinds.
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
         let kinds = [Traffic::BULK].into_iter().chain(messages);
@@ -92,13 +90,12 @@ impl Traffic {
 }
 
 impl Spacing {
-    /// Each with the kind of traffic that has it.
+    /// Each with its kind of traffic.
     const KINDS: &'static [(Spacing, &'static str)] = &[
         (Spacing::Constant, "cbr"),
         (Spacing::Exponential, "poisson"),
     ];
 
-    /// The kind of traffic that has this spacing.
     fn kind(self) -> &'static str {
         let mut kinds = Spacing::KINDS.iter();
         kinds
@@ -106,7 +103,6 @@ impl Spacing {
             .map_or("", |(_, kind)| kind)
     }
 
-    /// The spacing of a kind of traffic.
     pub(crate) fn of_kind(kind: &str) -> Option<Spacing> {
         let mut kinds = Spacing::KINDS.iter();
         kinds

@@ -1,60 +1,60 @@
-//! Video: frames of different sizes at even spacings.
+//! Video: frames of varying size at constant intervals.
 
 use std::sync::Arc;
 
 use ropewalk_quantities::{Rate, Time};
 
-/// A video that is sent while it plays.
+/// A live video.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
-    /// How large they are.
+    /// Sizes of frames.
     pub frames: Frames,
-    /// Frames a second.
+    /// Frames per second.
     pub frame_rate: f64,
-    /// The highest rate within any second; `None` does not bound it.
+    /// Largest rate within any second; `None`: unlimited.
     pub rate_max: Option<Rate>,
-    /// A frame that arrives later than this after it was written is late.
+    /// Age above which a frame is late.
     pub deadline: Time,
-    /// How much the player buffers before it starts, and again after a stall; with `None` there is no player.
+    /// Buffered time before (re)starting; `None`: no player.
     pub buffer: Option<Time>,
 }
 
-/// Where the sizes of a video's frames come from.
+/// Source of frame sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frames {
-    /// A file of frame sizes; it starts over when it ends.
+    /// A file, repeated at its end.
     Trace {
-        /// Its name in the scenario file.
+        /// Name in the scenario file.
         name: String,
-        /// Bytes, each at least one.
+        /// Bytes, at least one each.
         sizes: Arc<[u32]>,
-        /// The mean rate that the sizes are scaled to; `None` leaves them as they are.
+        /// Mean rate to scale the sizes to; `None`: unscaled.
         rate: Option<Rate>,
     },
     /// Random sizes.
     Drawn {
-        /// The video whose statistics are used.
+        /// Video with the statistics.
         preset: Preset,
-        /// The mean rate over the run, in application bits per second.
+        /// Mean application rate over the run.
         rate: Rate,
     },
 }
 
-/// Videos whose size statistics are known.
+/// Videos with known size statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// A film, H.264, quantiser 28, 16 frames between I frames, B frames in levels.
     Film28,
-    /// The same with quantiser 38.
+    /// The same film with quantiser 38.
     Film38,
-    /// The same with quantiser 48.
+    /// The same film with quantiser 48.
     Film48,
     /// A live encoder: an I frame each second, then P frames.
     Live,
 }
 
 impl Preset {
-    /// Each with its name in scenario files.
+    /// All presets with their names in scenario files.
     pub const ALL: [(Preset, &'static str); 4] = [
         (Preset::Film28, "film-28"),
         (Preset::Film38, "film-38"),
@@ -62,14 +62,13 @@ impl Preset {
         (Preset::Live, "live"),
     ];
 
-    /// Its name in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub fn name(self) -> &'static str {
         let named = Preset::ALL.iter().find(|(preset, _)| *preset == self);
         named.map_or("", |(_, name)| name)
     }
 
-    /// The preset with this name.
     pub(crate) fn of(name: &str) -> Option<Preset> {
         let named = Preset::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(preset, _)| *preset)

@@ -1,40 +1,40 @@
-//! The wireless part of a scenario.
+//! Wireless part of a scenario.
 
 use ropewalk_network::radio::{ChannelConfig, RadioConfig};
 
-/// Channels with their radios, nodes with their positions, and which links are on a channel.
+/// Channels with radios, nodes with positions, and links on channels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wireless {
-    /// The nodes of `[[node]]`, names unique.
+    /// Nodes of `[[node]]`, with unique names.
     pub nodes: Vec<Node>,
-    /// Names unique.
+    /// Channels with unique names.
     pub channels: Vec<Channel>,
-    /// The radio link of each of [`Scenario::links`](super::Scenario::links); `None` for a wired link. Empty
-    /// where all links are wired.
+    /// Radio link of each of [`Scenario::links`](super::Scenario::links); `None`: wired. Empty if
+    /// all links are wired.
     pub links: Vec<Option<RadioLink>>,
 }
 
-/// A position with a name.
+/// A named position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The name that links and results use.
+    /// Name in links and results.
     pub name: String,
-    /// x, y and z, m.
+    /// x, y and z in metres.
     pub at: [f64; 3],
 }
 
-/// A channel and the radios on it.
+/// A channel with its radios.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
-    /// The settings that all its radios share.
+    /// Settings shared by its radios.
     pub config: ChannelConfig,
-    /// In the order of the nodes.
+    /// Radios in node order.
     pub radios: Vec<RadioConfig>,
-    /// The file that the loss matrix comes from.
+    /// File of the loss matrix.
     pub matrix_file: Option<String>,
 }
 
-/// A link from one radio of a channel to another.
+/// A link between two radios of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadioLink {
     /// Index into [`Wireless::channels`].
@@ -46,7 +46,7 @@ pub struct RadioLink {
 }
 
 impl Wireless {
-    /// The radio link of a link; `None` for a wired one.
+    /// Radio link of a link; `None`: wired.
     #[must_use]
     pub fn link(&self, link: usize) -> Option<RadioLink> {
         self.links.get(link).copied().flatten()
@@ -59,22 +59,22 @@ impl Wireless {
     }
 }
 
-/// A profile: defaults for radios and channels.
+/// A profile: defaults of radios and channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WifiProfile {
-    /// IEEE 802.11, and what access points usually do where the standard leaves a choice.
+    /// IEEE 802.11, with common choices of access points.
     Standard,
-    /// ns-3.44's ad hoc network.
+    /// Ad hoc network of ns-3.44.
     Ns3,
-    /// ns-3.13's.
+    /// Ad hoc network of ns-3.13.
     Ns313,
 }
 
 impl WifiProfile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [WifiProfile; 3] = [WifiProfile::Standard, WifiProfile::Ns3, WifiProfile::Ns313];
 
-    /// Its name in a scenario file.
+    /// Name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

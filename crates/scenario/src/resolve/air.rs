@@ -1,4 +1,4 @@
-//! Wireless links: those of the file, and those that paths over nodes need.
+//! Wireless links of the file and of paths over nodes.
 
 use ropewalk_network::radio::{
     DATA_OVERHEAD_BYTES, DataRate, ErrorModel, FrameError, RadioConfig, RateControl, Reach,
@@ -14,7 +14,7 @@ use crate::model::{Channel, ETHERNET_MTU, RadioLink, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The keys that a link on a channel must not have.
+/// Keys of wired links only.
 const OF_WIRES: [&str; 6] = ["delay", "jitter", "slot", "queue", "rate", "trace"];
 const RATE_OR_TRACE: Problem = Problem::OnlyWith("rate or trace");
 
@@ -30,7 +30,7 @@ pub(super) fn direction(loss: Loss) -> DirectionConfig {
     }
 }
 
-/// Checks that a link on a channel has no keys that apply to wired links only.
+/// Checks that a link on a channel has no keys of wired links.
 pub(super) fn check_keys(section: &Section, report: &mut Report) {
     for table in [Some(section), section.table("reverse")]
         .into_iter()
@@ -61,7 +61,7 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
     }
 }
 
-/// The radios of the links that have a channel.
+/// Radios of the links with a channel.
 pub(super) fn radio_links(
     sections: &[&Section],
     links: &[LinkConfig],
@@ -100,7 +100,7 @@ fn radio_of(channel: &Channel, node: &str) -> Option<usize> {
     channel.radios.iter().position(|radio| radio.node == node)
 }
 
-/// Reports that a node has no radio on a channel, with the channels it has and the nodes that have one there.
+/// Reports that a node has no radio on a channel, with the node's channels and the channel's nodes.
 fn complain_of_radio(
     section: &Section,
     key: &str,
@@ -127,7 +127,7 @@ fn complain_of_radio(
     ));
 }
 
-/// Makes the links of paths that name nodes, and gives the hops of each such path; `None` for the others.
+/// Creates the links of paths over nodes, and returns the hops of these paths; `None` for others.
 pub(super) fn paths_over_nodes(
     sections: &[Section],
     links: &mut Vec<LinkConfig>,
@@ -179,7 +179,7 @@ pub(super) fn paths_over_nodes(
     paths.collect()
 }
 
-/// The index of the link between two radios, which is made if it does not exist.
+/// Index of the link between two radios, created if missing.
 pub(super) fn link_of(
     wanted: RadioLink,
     links: &mut Vec<LinkConfig>,
@@ -203,7 +203,7 @@ pub(super) fn link_of(
     })
 }
 
-/// A link's name, shortened, and with a number appended if it is taken.
+/// A link's name, shortened, and numbered if taken.
 fn unused(name: &str, links: &[LinkConfig]) -> String {
     let base: String = match name.chars().count() > MAX_NAME_CHARS {
         true => name.chars().take(MAX_NAME_CHARS - 5).collect(),
@@ -215,7 +215,7 @@ fn unused(name: &str, links: &[LinkConfig]) -> String {
     unused.expect("numbers do not end")
 }
 
-/// Warns of links on which almost no frame gets through.
+/// Warns of links on which almost no frame is delivered.
 pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, report: &mut Report) {
     let mut needs: Vec<Needs> = wireless.channels.iter().map(Needs::new).collect();
     for (link, radio) in links.iter().zip(&wireless.links) {
@@ -232,7 +232,7 @@ pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, repo
     }
 }
 
-/// Why almost no frame from one radio reaches another.
+/// Reason why one radio's frames almost never reach another.
 fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Option<String> {
     let [sender, receiver] = [&channel.radios[from], &channel.radios[to]];
     let apart = distance_m(sender.at, receiver.at);
@@ -259,7 +259,7 @@ fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Opt
     })
 }
 
-/// The lowest rate that data may be sent at.
+/// Lowest data rate of a radio.
 fn slowest(radio: &RadioConfig) -> DataRate {
     match radio.rate {
         RateControl::Fixed(rate) => rate,
@@ -269,7 +269,7 @@ fn slowest(radio: &RadioConfig) -> DataRate {
     }
 }
 
-/// Caches the SNRs that rates need on a channel.
+/// Cache of the SNR that each rate needs on a channel.
 struct Needs<'a> {
     model: &'a ErrorModel,
     errors: Option<FrameError>,
@@ -285,8 +285,8 @@ impl Needs<'_> {
         }
     }
 
-    /// The SNR at which half of the full frames at this rate are lost, dB; `None` if a link with this SNR
-    /// surely has enough.
+    /// SNR in dB at which half of the full frames are lost at this rate; `None` if `snr` certainly
+    /// suffices.
     fn snr_db(&mut self, snr: f64, rate: DataRate) -> Option<f64> {
         // The most demanding rate of the formulas, 54 Mbit/s, needs 22 dB.
         if snr > 30.0 && matches!(self.model, ErrorModel::Nist | ErrorModel::None) {
@@ -304,7 +304,7 @@ impl Needs<'_> {
     }
 }
 
-/// The SNR at which half of the full frames are lost, dB; `None` if there is no such SNR.
+/// SNR in dB at which half of the full frames are lost, if any.
 fn half_in_error(errors: &FrameError, rate: DataRate) -> Option<f64> {
     let bits = f64::from(8 * (ETHERNET_MTU + DATA_OVERHEAD_BYTES));
     let (mut low, mut high) = (-30.0, 60.0);

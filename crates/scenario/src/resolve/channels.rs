@@ -1,4 +1,4 @@
-//! `[[channel]]` and `[[node]]`: channels, and the radios that nodes have on them.
+//! Resolution of `[[channel]]` and `[[node]]`: channels and radios.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
 
-/// The channels of the file, without radios.
+/// Channels of the file, without radios.
 pub(super) fn channels(
     sections: &[Section],
     wifi: &Wifi,
@@ -60,7 +60,7 @@ pub(super) fn channels(
     channels
 }
 
-/// The losses of a matrix are read later, when the channel's radios are known.
+/// The losses of a matrix are read later, when the radios are known.
 fn propagation(section: &Section, report: &mut Report) -> Propagation {
     let model: String = section
         .get("model")
@@ -191,7 +191,7 @@ fn error_model(
     }
 }
 
-/// The nodes of the file; their radios are added to the channels.
+/// Nodes of the file; adds their radios to the channels.
 pub(super) fn nodes(
     sections: &[Section],
     wifi: &Wifi,
@@ -225,7 +225,7 @@ pub(super) fn nodes(
     nodes
 }
 
-/// Adds a radio to a channel; `said` is the key that asks for it.
+/// Adds a radio to a channel; `said` is the key that requests it.
 pub(super) fn add_radio(
     said: (&Section, &str),
     radio: RadioConfig,
@@ -270,7 +270,6 @@ fn by_distance(propagation: &Propagation) -> bool {
     )
 }
 
-/// Reports that a channel does not exist.
 pub(super) fn complain_of_channel(
     section: &Section,
     key: &str,
@@ -308,7 +307,7 @@ pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report
     }
 }
 
-/// Reads the loss matrices of the channels that have one in a file, now that their radios are known.
+/// Reads the loss matrix files of channels, whose radios are known now.
 pub(super) fn read_matrices(
     sections: &[Section],
     channels: &mut [Channel],
@@ -341,7 +340,7 @@ pub(super) fn read_matrices(
     }
 }
 
-/// The losses from each radio to each, in the order of `names`; or what is wrong with the text, in words.
+/// Losses from each radio to each, in the order of `names`; or an error message.
 fn matrix(text: &str, names: &[&str]) -> Result<Vec<Vec<f64>>, String> {
     let mut lines = text
         .lines()

@@ -1,4 +1,4 @@
-//! Checks of a flow of datagrams.
+//! Checks of a datagram flow.
 
 use ropewalk_network::{Capacity, LinkConfig};
 
@@ -8,8 +8,8 @@ use crate::model::{Flow, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::Section;
 
-/// Checks that a message fits a datagram and a datagram a packet, and that a sender that is to keep its first
-/// link busy can do so.
+/// Checks that a message fits a datagram, a datagram fits a packet, and a saturating sender can
+/// keep its first link busy.
 pub(super) fn check(
     flow: &Flow,
     section: &Section,

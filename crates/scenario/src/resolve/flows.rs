@@ -1,4 +1,4 @@
-//! The flows: `[transport]` with `[traffic]`, each `[[flow]]`, each `[[competitor]]`.
+//! Resolution of flows: `[transport]` with `[traffic]`, `[[flow]]`, `[[competitor]]`.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::model::{Flow, Origin, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The flows of the file: at least one, competitors last.
+/// Flows of the file: at least one, competitors last.
 pub(super) fn flows(
     root: &Section,
     links: &[LinkConfig],
@@ -45,7 +45,7 @@ pub(super) fn flows(
         flows.add(section, flow, root.table("traffic"), paths, report);
         transport
     } else {
-        // Without `[transport]`, competitors get the defaults of one TCP connection.
+        // Without `[transport]`, competitors have the defaults of one TCP connection.
         Transport::own(section, 1, report)
     };
     for section in own {
@@ -59,12 +59,11 @@ pub(super) fn flows(
     flows.flows
 }
 
-/// The flows so far.
 struct Flows<'a> {
     flows: Vec<Flow>,
-    /// Each with its description for error messages.
+    /// Names with descriptions for error messages.
     names: HashMap<String, &'static str>,
-    /// The number of their connections.
+    /// Number of connections.
     total: usize,
     offered: Offered,
     duration: Time,
@@ -73,7 +72,7 @@ struct Flows<'a> {
 }
 
 impl Flows<'_> {
-    /// Adds a flow, after checking it by itself and against those before it.
+    /// Checks and adds a flow.
     fn add(
         &mut self,
         section: &Section,
@@ -162,7 +161,7 @@ fn short(
     (flow, transport)
 }
 
-/// A `[[flow]]`: keys that it does not give are those of its own profile.
+/// A `[[flow]]`: missing keys come from its own profile.
 fn own_flow(
     section: &Section,
     paths: &mut Paths,
@@ -191,7 +190,7 @@ fn own_flow(
     flow
 }
 
-/// A `[[competitor]]`: keys that it does not give are those of `[transport]`.
+/// A `[[competitor]]`: missing keys come from `[transport]`.
 fn competitor(
     section: &Section,
     index: usize,
@@ -244,8 +243,8 @@ fn chosen_paths(section: &Section, paths: &mut Paths, report: &mut Report) -> Ve
     }
 }
 
-/// The paths that are used of those that were chosen. A protocol with one path must not leave open which; of
-/// routes between nodes it takes the first.
+/// Used paths. A single-path protocol must not leave a choice, except between routes, where it uses
+/// the first.
 fn check_single_path(
     section: &Section,
     protocol: &Protocol,
@@ -270,7 +269,7 @@ fn check_single_path(
     used
 }
 
-/// Checks that a scheduler's bit set has room for all subflows.
+/// Checks that all subflows fit a scheduler's bit set.
 fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
     let subflows = flow.paths_each() * flow.transport.subflows.per_path as usize;
     if subflows > MAX_SUBFLOWS {

@@ -1,4 +1,4 @@
-//! Warnings about paths whose delays let no data arrive before the end.
+//! Warnings about paths with delays too long for the run.
 
 use ropewalk_network::{DirectionConfig, LinkConfig};
 use ropewalk_quantities::Time;
@@ -7,7 +7,7 @@ use super::paths::Paths;
 use crate::model::{Flow, Protocol};
 use crate::report::Report;
 
-/// A path on which the first data arrive after the end of the run, because of the links' delays alone.
+/// Warns of a path whose first data arrive after the end of the run because of link delays.
 pub(super) fn warn_of_late_paths(
     flow: &Flow,
     paths: &Paths,

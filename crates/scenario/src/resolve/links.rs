@@ -1,4 +1,4 @@
-//! `[[link]]`.
+//! Resolution of `[[link]]`.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
 
-/// The format of a trace, for error messages.
+/// Format of a trace, for error messages.
 const TRACE_FORMAT: &str = "mahimahi's format: a line for each 1500 bytes that may be sent, with its time in \
                             whole milliseconds";
-/// The price of a link without one, if another link has one.
+/// Price of a link without one, if another link has one.
 const COST: f64 = 1.0;
 
-/// The links of the file in its order, the quota of each, and the section of each.
+/// Links of the file in order, each with its quota and section.
 pub(super) fn links<'a>(
     sections: &'a [Section],
     duration: Time,
@@ -68,7 +68,7 @@ fn quota(section: &Section, report: &mut Report) -> Option<Quota> {
     })
 }
 
-/// The `count` of a section, if there may be this many in all; one if it is wrong.
+/// The `count` of a section, within the total limit; one if it is invalid.
 pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut Report) -> u64 {
     let count: u64 = section.get("count").unwrap_or(1);
     if so_far as u64 + count > most as u64 {
@@ -90,7 +90,7 @@ pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut 
     count
 }
 
-/// Copies of this link, each with its number.
+/// Numbered copies of this link.
 fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -> Vec<LinkConfig> {
     if count == 1 {
         for (key, end) in ["from", "to"].into_iter().zip(link.ends.iter().flatten()) {
@@ -158,7 +158,7 @@ fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
     }
 }
 
-/// The two nodes that it joins, or none if the file names none.
+/// The two nodes of the link, if the file names them.
 fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     for [given, other] in [["from", "to"], ["to", "from"]] {
         if section.has(given) && !section.has(other) {
@@ -173,7 +173,7 @@ fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     Some(ends)
 }
 
-/// The default of a direction.
+/// Defaults of a direction.
 fn unsaid(report: &mut Report) -> DirectionConfig {
     let unsaid = Section::absent("link", &LINK);
     DirectionConfig {
@@ -187,7 +187,7 @@ fn unsaid(report: &mut Report) -> DirectionConfig {
     }
 }
 
-/// A direction: the keys of the table, over those of `base`. With `delay_wrong`, a default stands for its delay.
+/// A direction: keys of the table over `base`. With `delay_wrong`, its delay is a default.
 fn direction(
     section: &Section,
     base: &DirectionConfig,
@@ -269,7 +269,7 @@ fn loss(section: &Section, report: &mut Report) -> Loss {
             k: section.value("k"),
         };
     }
-    // A wrong model has its own error, and which keys go with it is unknown then.
+    // An invalid model has its own error, and its keys are unknown.
     if !section.has("model") || section.get::<String>("model").is_some() {
         for key in ["r", "h", "k"] {
             if section.has(key) {

@@ -1,4 +1,4 @@
-//! `[mesh]`: nodes at random positions, and routes through them.
+//! Resolution of `[mesh]`: nodes at random positions, and routes.
 
 use ropewalk_network::LinkConfig;
 use ropewalk_network::mesh::{Deployment, Drawing, MAX_DRAWS, Placement, Require};
@@ -18,7 +18,7 @@ use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The mesh of the file; `None` if it has none or it is wrong.
+/// The mesh of the file, if any and valid.
 pub(super) fn mesh(
     root: &Section,
     wifi: &Wifi,
@@ -44,7 +44,7 @@ pub(super) fn mesh(
         .map(|required| ["link", "node", "zone"].map(|key| required.value::<u64>(key) as usize));
     let own = self::channels(section, channels, report);
     let seed: u64 = section.value("seed");
-    // Drawing positions can take long, and is useless if there are errors.
+    // Drawing positions can take long, and is useless after errors.
     let (Some(placement), Some(nodes), true) = (placement, nodes, report.is_empty()) else {
         return None;
     };
@@ -114,7 +114,7 @@ pub(super) fn mesh(
     Some(mesh)
 }
 
-/// The links that routes may use, with their weights; by the radios' costs, those of one channel.
+/// Usable links of one channel with weights by the radios' costs.
 fn graph(
     section: &Section,
     weight: MeshWeight,
@@ -150,7 +150,7 @@ fn graph(
         .collect();
     let metric = LinkMetric::new(&channel.config, &radios);
     Some(deployment.weighted_graph(|[one, other]| {
-        // All radios are set alike, so a link costs the same in both directions.
+        // Radios have equal settings, so that a link costs the same in both directions.
         let cost = metric.cost(one, other)?;
         Some(match weight {
             MeshWeight::Airtime => cost.airtime.as_nanos(),
@@ -159,7 +159,7 @@ fn graph(
     }))
 }
 
-/// The nodes; their radios are added to the channels.
+/// Nodes; adds their radios to the channels.
 pub(super) fn nodes_of(
     mesh: &Mesh,
     root: &Section,
@@ -187,7 +187,7 @@ pub(super) fn nodes_of(
         .collect()
 }
 
-/// The paths; links that do not exist yet are made.
+/// Paths; creates missing links.
 pub(super) fn paths_of(
     mesh: &Mesh,
     links: &mut Vec<LinkConfig>,
@@ -197,7 +197,7 @@ pub(super) fn paths_of(
     routes
         .map(|(number, route)| {
             let channel = mesh.channels[number % mesh.channels.len()];
-            // Each node has a radio on it, in the order of the nodes.
+            // Each node has a radio on it, in node order.
             let ends = route.nodes.windows(2).map(|pair| RadioLink {
                 channel,
                 from: pair[0],
@@ -211,7 +211,7 @@ pub(super) fn paths_of(
         .collect()
 }
 
-/// Checks that there is a route, and warns if there are fewer than asked for.
+/// Checks that there is a route, and warns of fewer than requested.
 fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     let ends = [mesh.drawn.source, mesh.drawn.destination].map(Mesh::node_name);
     let found = mesh.found.routes.len();
@@ -244,7 +244,7 @@ fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     }
 }
 
-/// Which routes a section asks for.
+/// Routes that a section requests.
 pub(super) fn wanted(section: &Section) -> Wanted {
     let routing = section.value::<String>("routing");
     let method = section.value::<String>("method");
@@ -255,7 +255,6 @@ pub(super) fn wanted(section: &Section) -> Wanted {
     }
 }
 
-/// How many routes are asked for.
 fn routes(section: &Section) -> usize {
     match section.get::<String>("routes").as_deref() {
         Some(ALL) => MAX_ROUTES,
@@ -303,7 +302,7 @@ fn placement(section: &Section, traces: &mut Traces, report: &mut Report) -> Opt
     }
 }
 
-/// The positions in a file, m: a line for each node; the first line may name the columns.
+/// Positions in a file, in metres: a line per node; the first line may name the columns.
 fn places(file: &str, text: &str) -> Result<Vec<[f64; 2]>, Problem> {
     let wrong = |what: String| Problem::File {
         file: file.to_owned(),
@@ -364,7 +363,7 @@ fn nodes(section: &Section, placement: &Placement, report: &mut Report) -> usize
     }
 }
 
-/// The channels that successive links of a route take in turn.
+/// Channels that a route's links use round-robin.
 fn channels(section: &Section, channels: &[Channel], report: &mut Report) -> Vec<usize> {
     if channels.is_empty() {
         let problem = Problem::OnlyWith("a [[channel]] for its radios");

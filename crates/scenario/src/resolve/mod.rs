@@ -1,4 +1,4 @@
-//! From checked tables to a scenario: defaults, references, and checks across keys.
+//! Resolution of checked tables: defaults, references, and checks across keys.
 
 mod air;
 mod channels;
@@ -28,7 +28,7 @@ use crate::section::Section;
 
 pub(crate) use traces::Traces;
 
-/// Resolves a file's tables to a scenario, which must not be used if an error was reported.
+/// Resolves a file's tables. The scenario is invalid if an error was reported.
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
     let duration: Time = root.value("duration");
     let warmup: Time = root.value("warmup");
@@ -63,7 +63,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         root.complain("link", problem, report).allowed =
             Some("one or more tables, each under [[link]]".to_owned());
     }
-    // Links that paths over nodes or a mesh made.
+    // Links created by paths over nodes or by a mesh.
     quotas.resize(links.len(), None);
     air::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 
 const OTHERS: &str = r#"profile = "linux", "ns-3" or "rfc""#;
-/// The settings of endpoints that the module has, too.
+/// Endpoint settings that the module supports.
 const ITS_OWN: [&str; 7] = [
     "congestion",
     "ip_version",
@@ -20,7 +20,7 @@ const ITS_OWN: [&str; 7] = [
     "subflows_per_path",
 ];
 
-/// From a section that gives all settings of a flow.
+/// Checks a section with all settings of a flow.
 pub(super) fn check(
     section: &Section,
     profile: Profile,
@@ -44,7 +44,7 @@ pub(super) fn check(
     check_inherited(section, protocol, config, report);
 }
 
-/// Checks that the module has this congestion control, this scheduler, and a policy with this name.
+/// Checks that the module has this congestion control, scheduler and policy.
 pub(super) fn check_inherited(
     section: &Section,
     protocol: &Protocol,

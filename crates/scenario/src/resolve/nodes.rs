@@ -1,4 +1,4 @@
-//! The nodes that links name, and shortest paths between them.
+//! Nodes named by links, and shortest paths between them.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::error::Problem;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The links that join named nodes, as a graph.
+/// Graph of the links between named nodes.
 pub(super) struct Nodes {
     by_name: BTreeMap<String, usize>,
     graph: Graph,
-    /// The index in the scenario of each link of the graph.
+    /// Index in the scenario of each link of the graph.
     links: Vec<usize>,
 }
 
@@ -53,8 +53,8 @@ impl Nodes {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Disjoint paths from one node to another, each as links in order. Among paths of equal length, the one
-    /// with the links that come first in the file is taken.
+    /// Disjoint paths between two nodes, as links in order. Among equal lengths, links that come
+    /// first in the file win.
     ///
     /// # Panics
     /// If no link names one of the nodes.
@@ -67,7 +67,7 @@ impl Nodes {
     }
 }
 
-/// Checks that each link of a path begins at the node where the one before it ends.
+/// Checks that each link of a path begins at the end of its predecessor.
 pub(super) fn check_chain(
     links: &[LinkConfig],
     hops: &[usize],

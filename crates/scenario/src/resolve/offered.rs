@@ -1,4 +1,4 @@
-//! A bound on what flows offer by a clock, whether links carry it or not: what waits takes memory.
+//! Limit of the clocked load that flows offer, since queued messages take memory.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -8,10 +8,10 @@ use crate::model::{Flow, Traffic};
 use crate::report::Report;
 use crate::section::Section;
 
-/// The messages and frames that flows offer until the end.
+/// Messages and frames that flows offer until the end.
 pub(super) struct Offered {
     duration: Time,
-    /// Those of the flows so far.
+    /// Offered by the flows so far.
     before: f64,
 }
 
@@ -23,7 +23,7 @@ impl Offered {
         }
     }
 
-    /// Adds those of a flow's entry, and reports it if it is the first with which they are too many.
+    /// Adds a flow's load, and reports the first flow above the limit.
     pub fn add(&mut self, flow: &Flow, traffic: Option<&Section>, report: &mut Report) {
         let lasts = self.duration.saturating_sub(flow.start);
         let own = flow.traffic.offered(lasts) * f64::from(flow.count);
@@ -63,7 +63,7 @@ impl Offered {
     }
 }
 
-/// Rounded down to three digits.
+/// Rounds down to three digits.
 fn whole(bps: f64) -> Rate {
     let step = 10f64.powi(bps.max(1.0).log10() as i32 - 2).max(1.0);
     Rate::from_bps(((bps / step).floor() * step) as u64)

@@ -1,4 +1,4 @@
-//! `[[path]]`, and the names by which other keys choose paths.
+//! Resolution of `[[path]]`, and of references to paths.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,21 +16,21 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
 
-/// The paths so far. Naming a link where a path is expected adds a path over that link alone.
+/// Paths so far. A link named in place of a path adds a path over that link.
 pub(super) struct Paths {
     paths: Vec<Path>,
     by_name: HashMap<String, usize>,
     links: BTreeMap<String, usize>,
-    /// The number of paths from the file itself or, without any there, from its links.
+    /// Number of paths declared by the file, or of its links by default.
     declared: usize,
     nodes: Nodes,
-    /// The file has no paths of its own, and its links do not all join the same two nodes.
+    /// The file has no paths, and its links do not all join the same two nodes.
     between_nodes: bool,
 }
 
 impl Paths {
-    /// The paths of the file; without any, one for each link.
-    /// `over_nodes` has the links of those that name nodes, `routes` the paths of a mesh.
+    /// Paths of the file; by default, one per link. `over_nodes` has the links of paths that name
+    /// nodes, `routes` the paths of a mesh.
     pub fn read(
         root: &Section,
         links: &[LinkConfig],
@@ -75,7 +75,7 @@ impl Paths {
         }
         let numbered = paths.iter().enumerate();
         let indices = numbered.map(|(index, path)| (path.name.clone(), index));
-        // If several paths have the same name, which has been reported, the first is taken.
+        // Of several paths with the same name, an error already, the first is used.
         let mut of_paths = HashMap::new();
         for (name, index) in indices {
             of_paths.entry(name).or_insert(index);
@@ -90,8 +90,7 @@ impl Paths {
         }
     }
 
-    /// The paths of a connection that does not choose any: all but those that were added for another's
-    /// choice.
+    /// Default paths of a connection: all except those added by references.
     pub fn all(&self, section: &Section, report: &mut Report) -> Vec<usize> {
         if self.between_nodes {
             ask_for_node(section, "from", &self.nodes, report);
@@ -99,8 +98,8 @@ impl Paths {
         (0..self.declared).collect()
     }
 
-    /// Paths between the nodes that `from` and `to` name: first one with the fewest links, then further ones
-    /// without a common link, as long as there are any. Each becomes a path of the scenario.
+    /// Adds paths between the nodes `from` and `to`: one with the fewest links, then link-disjoint
+    /// ones as long as there are any.
     pub fn between(&mut self, section: &Section, report: &mut Report) -> Vec<usize> {
         let given = if section.has("from") { "from" } else { "to" };
         if let Some(path) = ["path", "paths"].into_iter().find(|key| section.has(key)) {
@@ -123,7 +122,7 @@ impl Paths {
         ways.map(|hops| self.path_over(hops, &from, &to)).collect()
     }
 
-    /// The path over these links; it is added with a name made of its ends if there is none yet.
+    /// The path over these links, added if missing, with a name from its ends.
     fn path_over(&mut self, hops: Vec<usize>, from: &str, to: &str) -> usize {
         if let Some(index) = self.paths.iter().position(|path| path.hops == hops) {
             return index;
@@ -146,17 +145,15 @@ impl Paths {
         self.paths.len() - 1
     }
 
-    /// The links of a path.
     pub fn hops(&self, path: usize) -> &[usize] {
         &self.paths[path].hops
     }
 
-    /// The name of a path.
     pub fn name(&self, path: usize) -> &str {
         &self.paths[path].name
     }
 
-    /// The paths that a key names, one or a list or a pattern; `None` if one of them is unknown.
+    /// Paths that a key names, as one name, a list or a pattern; `None` if one is unknown.
     pub fn chosen(
         &mut self,
         section: &Section,
@@ -188,7 +185,7 @@ impl Paths {
         chosen
     }
 
-    /// The paths with this name, or with a name that matches this pattern.
+    /// Paths with this name or matching this pattern.
     fn meant(&mut self, name: &str) -> Vec<usize> {
         if !name.contains(STAR) {
             return self.index_of(name).into_iter().collect();
@@ -202,7 +199,7 @@ impl Paths {
         let links = self.links.iter().filter(|(link, _)| is_meant(name, link));
         let mut links: Vec<(usize, String)> =
             links.map(|(link, index)| (*index, link.clone())).collect();
-        // In the order of their numbers, not alphabetically.
+        // Numeric, not alphabetical order.
         links.sort_unstable();
         links
             .into_iter()
@@ -210,7 +207,6 @@ impl Paths {
             .collect()
     }
 
-    /// The paths of the scenario.
     pub fn finish(self) -> Vec<Path> {
         self.paths
     }
@@ -235,8 +231,7 @@ impl Paths {
     }
 }
 
-/// The paths of a `[[path]]`: one over the links or nodes that it names, or numbered copies, or the routes
-/// that it asks for.
+/// Paths of a `[[path]]`: one over its links or nodes, numbered copies, or the requested routes.
 fn described(
     section: &Section,
     over_nodes: Option<Vec<usize>>,
@@ -288,7 +283,7 @@ fn described(
     paths
 }
 
-/// The routes that a `[[path]]` with `from` and `to` asks for, each a path.
+/// Routes that a `[[path]]` with `from` and `to` requests, as paths.
 fn routed(section: &Section, name: &str, nodes: &Nodes, report: &mut Report) -> Vec<Path> {
     let Some([from, to]) = ends(section, nodes, report) else {
         return Vec::new();
@@ -310,7 +305,7 @@ fn routed(section: &Section, name: &str, nodes: &Nodes, report: &mut Report) -> 
     .collect()
 }
 
-/// The nodes that `from` and `to` name, if links name them as well.
+/// The nodes `from` and `to`, if links name them.
 fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String; 2]> {
     if nodes.names().next().is_none() {
         let given = if section.has("from") { "from" } else { "to" };
@@ -345,7 +340,7 @@ fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report
     section.complain(key, Problem::Missing, report).allowed = Some(names);
 }
 
-/// The links with these names, without those that do not exist.
+/// Links with these names, without unknown ones.
 fn hops(
     names: &[String],
     section: &Section,

@@ -1,4 +1,4 @@
-//! How a stream is carried, and the keys that belong to one protocol alone.
+//! Resolution of the protocol and its own keys.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::DATA_HEADER_LEN;
@@ -14,15 +14,15 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 
 const ONLY_WITH_BAS: Problem = Problem::OnlyWith(r#"protocol = "bas""#);
-/// elahi-2011, section 5: the size of its packets, and how many its buffers hold.
+/// Packet size of elahi-2011, section 5.
 const PACKET: Bytes = Bytes::new(2048);
 const MAIN_BUFFER_PACKETS: u64 = 150;
 const SEND_BUFFER_PACKETS: u64 = 50;
-/// Linux's upper limit of a socket's send buffer (`tcp_wmem`).
+/// Linux's largest send buffer of a socket (`tcp_wmem`).
 const MAIN_BUFFER: Bytes = Bytes::from_mib(4);
 
-/// The protocol with this name and the section's settings for it; by default those of `base`, if that is the
-/// same protocol. Keys that belong to other protocols are reported.
+/// The protocol with this name and the section's settings, by default `base`'s if that is the same
+/// protocol. Reports keys of other protocols.
 pub(super) fn protocol(
     section: &Section,
     name: &str,
@@ -59,7 +59,7 @@ pub(super) fn protocol(
     protocol
 }
 
-/// The send buffer of each connection: sizes in packets become bytes, and bandwidth aggregation gets its own
+/// Send buffer of each connection: packets become bytes, and bandwidth aggregation has its own
 /// default.
 pub(super) fn set_send_buffer(
     section: &Section,
@@ -150,7 +150,7 @@ fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
     }
 }
 
-/// Checks that the scheduler, if the section names one, can run a connection of this protocol.
+/// Checks that the section's scheduler supports the protocol.
 fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) {
     let Some(scheduler) = section.get::<SchedulerConfig>("scheduler") else {
         return;
@@ -162,10 +162,10 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     };
     let of_subflows = || without(Tag::ManyStreams);
     let of_carriers = || without(Tag::Queueing);
-    // A virtual device knows the links, but not what TCP measures over them.
+    // A virtual device knows the links, but no TCP measurements.
     let fitting: Vec<&str> = match protocol {
         Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3 => of_subflows().collect(),
-        // Datagrams take no scheduler at all, which has been reported.
+        // Datagrams have no scheduler, which has been reported.
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
         Protocol::Bas(_) => of_carriers().collect(),

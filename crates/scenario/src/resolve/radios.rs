@@ -1,4 +1,4 @@
-//! The settings of a radio: those of its entry, then of `[wifi]`, then of the profile.
+//! Settings of a radio: its entry over `[wifi]` over the profile.
 
 use ropewalk_network::radio::{
     DataRate, Preamble, PreambleDetection, QueueOrder, RadioConfig, RateControl, Standard,
@@ -19,7 +19,7 @@ pub(super) struct Wifi<'a> {
     pub profile: WifiProfile,
 }
 
-/// One radio's entry over `[wifi]`.
+/// A radio's entry over `[wifi]`.
 struct Settings<'a> {
     own: &'a Section,
     wifi: Option<&'a Section>,
@@ -148,7 +148,7 @@ impl<'a> Wifi<'a> {
                 None => settings.get("lifetime").or(match profile {
                     WifiProfile::Standard => None,
                     WifiProfile::Ns3 => Some(Time::from_millis(500)),
-                    // Both limits of ns-3.13's WifiMacQueue (MaxDelay, MaxPacketNumber) were in
+                    // WifiMacQueue of ns-3.13 has both limits (MaxDelay, MaxPacketNumber):
                     // src/wifi/model/wifi-mac-queue.cc until after ns-3.18.
                     WifiProfile::Ns313 => Some(Time::from_secs(10)),
                 }),

@@ -1,4 +1,4 @@
-//! Traffic that the receiver requests.
+//! Resolution of traffic requested by the receiver.
 
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The traffic of such a kind.
 pub(super) fn requested(
     kind: &str,
     section: &Section,
@@ -36,10 +35,10 @@ pub(super) fn requested(
     })
 }
 
-/// The default mean size of a response.
+/// Default mean size of a response.
 const SIZE_OF_RESPONSE: Bytes = Bytes::new(100_000);
-/// The default median of a page: about the median of the HTTP Archive for phones (Web Almanac 2024, page
-/// weight: 2311 KB in 66 requests; for desktops 2652 KB in 71).
+/// Default median of a page: about the median of phones (Web Almanac 2024, page weight: 2311 KB in
+/// 66 requests; for desktops 2652 KB in 71).
 const SIZE_OF_PAGE: Bytes = Bytes::new(2_000_000);
 
 fn think(section: &Section) -> Think {

@@ -1,4 +1,4 @@
-//! Trace files, each read once.
+//! Cache of trace files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,17 +8,15 @@ use ropewalk_network::Trace;
 use crate::error::Problem;
 use crate::limits::{MAX_TRACE_BYTES, MAX_TRACE_LINES};
 
-/// Reads a trace file by the name that the scenario file gives it.
+/// Reads a trace file by its name in the scenario file.
 pub(crate) type ReadTrace<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// The traces read so far.
 pub(crate) struct Traces<'a> {
     read: ReadTrace<'a>,
     known: BTreeMap<String, Result<Arc<Trace>, Problem>>,
 }
 
 impl<'a> Traces<'a> {
-    /// No traces yet.
     pub fn new(read: ReadTrace<'a>) -> Traces<'a> {
         Traces {
             read,
@@ -26,7 +24,6 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// The trace with this name.
     pub fn get(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -36,7 +33,7 @@ impl<'a> Traces<'a> {
         trace
     }
 
-    /// The text of another file, which may be as large as a trace.
+    /// Text of another file, with the size limit of a trace.
     pub fn text(&mut self, name: &str) -> Result<String, Problem> {
         let text = (self.read)(name).map_err(Problem::TraceUnreadable)?;
         match text.len() > MAX_TRACE_BYTES {

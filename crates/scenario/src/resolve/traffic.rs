@@ -1,4 +1,4 @@
-//! `[traffic]`.
+//! Resolution of `[traffic]`.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -11,7 +11,7 @@ use crate::model::{Frames, Preset, Spacing, Traffic, Video};
 use crate::report::Report;
 use crate::section::Section;
 
-/// The default deadline of a video's frame.
+/// Default deadline of a video's frame.
 const VIDEO_DEADLINE: Time = Time::from_millis(200);
 
 const MESSAGES: &str = r#"kind = "cbr" or kind = "poisson""#;
@@ -26,7 +26,7 @@ const WEB: &str = r#"kind = "web""#;
 const SIZED: &str = r#"kind = "bulk", kind = "request" or kind = "web""#;
 const TRACED: &str = r#"kind = "video", kind = "chunks" or kind = "web""#;
 
-/// Keys that only some kinds of traffic have, each with those kinds.
+/// Keys of only some kinds of traffic, with these kinds.
 const OWN_KEYS: [(&str, &str); 18] = [
     ("size", SIZED),
     ("rate", RATED),
@@ -48,7 +48,6 @@ const OWN_KEYS: [(&str, &str); 18] = [
     ("objects", WEB),
 ];
 
-/// What the application sends.
 pub(super) fn traffic(
     section: Option<&Section>,
     traces: &mut Traces,
@@ -57,7 +56,7 @@ pub(super) fn traffic(
     let absent = Section::absent("traffic", &TRAFFIC);
     let section = section.unwrap_or(&absent);
     if section.has("kind") && section.get::<String>("kind").is_none() {
-        // The kind is wrong and has been reported; which keys go with it is unknown.
+        // The kind is wrong and has been reported; its keys are unknown.
         return Traffic::Bulk { size: None };
     }
     let kind: String = section.value("kind");

@@ -1,5 +1,5 @@
-//! The keys of transports: those of `[transport]` and `[[flow]]` over a profile, those of `[[competitor]]`
-//! over `[transport]`.
+//! Resolution of transport keys: `[transport]` and `[[flow]]` over a profile, `[[competitor]]` over
+//! `[transport]`.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_transport::algorithm::{Declared, Description, Tag};
@@ -12,23 +12,23 @@ use crate::model::{ETHERNET_MTU, Protocol, datagram_headers};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The settings of endpoints that datagrams have, too.
+/// Endpoint settings that apply to datagrams, too.
 const OF_DATAGRAMS: [&str; 2] = ["segment", "ip_version"];
 const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#;
 
-/// The result of a flow's transport keys.
+/// Result of a flow's transport keys.
 pub(super) struct Transport {
     pub protocol: Protocol,
     pub config: Config,
-    /// The settings that competitors inherit.
+    /// Settings that competitors inherit.
     inherited: Config,
     profile: Profile,
-    /// Whether the file gives the length of segments.
+    /// The file sets the segment length.
     own_segment: bool,
 }
 
 impl Transport {
-    /// From a section that gives all settings of a flow over this many paths; the rest comes from its
+    /// From a section with all settings of a flow over `paths` paths; the rest comes from its
     /// profile.
     pub fn own(section: &Section, paths: usize, report: &mut Report) -> Transport {
         let profile = section.value("profile");
@@ -125,8 +125,8 @@ impl Transport {
         transport
     }
 
-    /// Checks the keys `congestion` and `subflow` against each other and the protocol, and that datagrams
-    /// have no keys that only connections have.
+    /// Checks `congestion` and `subflow` against each other and the protocol, and that datagrams
+    /// have no keys of connections.
     fn check_congestion(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
         if self.protocol == Protocol::Udp {
@@ -154,8 +154,7 @@ impl Transport {
         }
     }
 
-    /// RFC 4653 is specified for SACK only (section 3), and works on duplicate ACKs, which RACK does not
-    /// count.
+    /// RFC 4653 requires SACK (section 3) and duplicate ACKs, which RACK does not count.
     fn check_ncr(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
         let is_told = !matches!(self.protocol, Protocol::Udp | Protocol::MptcpNs3);
@@ -199,7 +198,7 @@ fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, re
     }
 }
 
-/// The scheduler of a connection's subflows, in contrast to one that chooses among connections or links.
+/// Scheduler of a connection's subflows, or `usual` for one of connections or links.
 fn of_subflows(scheduler: SchedulerConfig, usual: SchedulerConfig) -> SchedulerConfig {
     match scheduler.description() {
         Some(declared) if declared.is(Tag::ManyStreams) => usual,
@@ -216,7 +215,7 @@ fn set_fields(section: &Section, config: &mut Config) {
     }
 }
 
-/// The payload of a full packet.
+/// Payload of a full packet.
 fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     if *protocol == Protocol::Udp {
         return Bytes::new(u64::from(
@@ -226,7 +225,7 @@ fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))
 }
 
-/// Whether a congestion control (`None`: one of the user's own) can run such a connection.
+/// Whether a congestion control (`None`: user-supplied) supports such a connection.
 fn fits(congestion: Option<&Description>, config: &Config) -> bool {
     config.multipath || congestion.is_none_or(|declared| declared.is(Tag::SinglePath))
 }

@@ -1,4 +1,4 @@
-//! Warnings about settings of a link that are allowed but probably not intended.
+//! Warnings about link settings that are probably not intended.
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
@@ -7,8 +7,8 @@ use crate::report::Report;
 
 const PACKET: Bytes = Bytes::new(1500);
 
-/// A queue that holds no full packet drops whatever arrives while another packet is being sent, and so nearly
-/// all of a TCP flow.
+/// Warns of a queue below one full packet: it drops packets that arrive during a transmission, and
+/// so nearly all of a TCP flow.
 pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
     for (direction, key) in directions(link, "queue") {
         if let Some(why) = is_too_short(direction, link.round_trip()) {
@@ -16,13 +16,13 @@ pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
                 "link.{}.{key}: {why}; a queue in packets (such as \"100 packets\") is safer",
                 link.name,
             ));
-            // If both directions have the same queue, one warning is enough.
+            // One warning is enough for equal queues in both directions.
             break;
         }
     }
 }
 
-/// A direction that delivers no full packet during the run.
+/// Warns of a direction that delivers no full packet during the run.
 pub(super) fn of_dead_links(link: &LinkConfig, duration: Time, report: &mut Report) {
     let name = &link.name;
     if is_down_throughout(&link.down, duration) {
@@ -35,14 +35,14 @@ pub(super) fn of_dead_links(link: &LinkConfig, duration: Time, report: &mut Repo
                 report
                     .warnings
                     .push(format!("link.{name}.{path}: {problem}"));
-                // If both directions have the same value, one warning is enough.
+                // One warning is enough for equal values in both directions.
                 break;
             }
         }
     }
 }
 
-/// Why this key of a direction lets no full packet arrive, such as a rate that lacks its "M".
+/// Reason why this key lets no full packet arrive, such as a rate without "M".
 fn delivers_nothing(direction: &DirectionConfig, key: &str, duration: Time) -> Option<String> {
     let ends = format!("and the run ends after {duration}");
     match (key, &direction.capacity, direction.loss) {

@@ -1,16 +1,15 @@
-//! Short ways to read a scenario; each test file uses some of them.
+//! Helpers to parse scenarios; each test file uses some.
 #![allow(dead_code, missing_docs)]
 
 use ropewalk_scenario::{Errors, Scenario};
 
-/// One link, under which more may be written.
+/// One link, to which a test may append.
 pub const LINK: &str = r#"[[link]]
 name = "a"
 rate = "1mbit"
 delay = "10ms"
 "#;
 
-/// Two links, two paths.
 pub const TWO_LINKS: &str = r#"
 [[link]]
 name = "wifi"
@@ -23,7 +22,7 @@ rate = "10mbit"
 delay = "30ms"
 "#;
 
-/// The traces that tests may name.
+/// Traces that tests may name.
 pub fn trace(name: &str) -> Result<String, String> {
     match name {
         "good.trace" => Ok("0\n1\n1\n12\n".to_owned()),
