@@ -17,8 +17,7 @@ pub struct Allowance {
     pub daily: Option<Bytes>,
     /// Period of the quota.
     pub period: Period,
-    /// Day of the month on which the period begins: 1 to 31, or the last day of shorter months. Zero (not
-    /// given) means the first.
+    /// First day of the period: 1 to 31, or the last day of shorter months; 0 (not given) means 1.
     pub start_day: u8,
     /// Pace at which the quota may be used up.
     pub pace: Pace,

@@ -56,7 +56,6 @@ pub struct Sender {
 pub struct Turn<'a> {
     bucket: &'a Bucket,
     sender: &'a mut Sender,
-    /// The sender's count at its start.
     start: u64,
     taken: u64,
     /// `None` without a limit.
@@ -67,7 +66,6 @@ impl Bucket {
     /// Burst that needs no wait, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
-    /// Turns per second.
     const TURNS: u64 = 50;
 
     /// Bounds of a turn in bytes: a packet, and a maximum during which nothing else runs.
@@ -150,7 +148,6 @@ impl Bucket {
         (turn, Some(called))
     }
 
-    /// Returns the bytes of a whole turn.
     fn turn_bytes(&self) -> u64 {
         match self.rate.load(Ordering::Relaxed) {
             0 => Bucket::MOST_TURN,
@@ -167,7 +164,6 @@ impl Bucket {
         let now = Instant::now();
         let mut state = self.state();
         let from = state.paid.map_or(now, |paid| paid.max(now));
-        // A very low rate must not overflow the clock.
         state.paid = Some(from + Duration::from_secs_f64(cost.min(1e6)));
     }
 
@@ -177,8 +173,7 @@ impl Bucket {
 }
 
 impl State {
-    /// Begins the turn of this place. No other waiting sender has a smaller count: its turn would end later,
-    /// and is at most a whole turn.
+    /// Begins this place's turn. Other waiting senders have higher counts: their turns would end later.
     fn begin(&mut self, place: Place, whole: u64) {
         self.count = self.count.max(place.0.saturating_sub(whole));
     }
@@ -195,8 +190,7 @@ impl Turn<'_> {
         self.bucket.turn_bytes().saturating_sub(self.taken) as usize
     }
 
-    /// Takes bytes. A datagram may exceed the rest of the turn; its sender then waits longer for the next
-    /// one.
+    /// Takes bytes. A datagram may exceed the rest of the turn; its sender's next turn is then later.
     pub fn take(&mut self, bytes: usize) {
         self.bucket.charge(bytes);
         self.taken += bytes as u64;
@@ -235,15 +229,13 @@ mod tests {
 
     use super::*;
 
-    /// Bytes of each sender so far.
     type Counts = Arc<[AtomicU64]>;
 
     fn limit(bits_per_second: u64) -> Arc<Bucket> {
         Arc::new(Bucket::new(Some(Rate::from_bps(bits_per_second))))
     }
 
-    /// Starts senders that always have data, while the set is kept: datagrams of this length, or a stream for
-    /// length 0.
+    /// Starts busy senders, while the set is kept: of datagrams of this length, or of a stream for length 0.
     fn busy(bucket: &Arc<Bucket>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
         let counts: Counts = lengths.iter().map(|_| AtomicU64::new(0)).collect();
         let mut tasks = JoinSet::new();
@@ -277,8 +269,7 @@ mod tests {
         assert!((1_050_000..=1_070_000).contains(&bytes), "{bytes}");
     }
 
-    /// Returns the longest wait of datagrams from a sender at 0.8 times its share of the rate, next to 30
-    /// downloads.
+    /// Returns the longest wait of a sender of datagrams at 0.8 times its share, next to 30 downloads.
     async fn longest_wait(bits_per_second: u64, length: usize) -> Duration {
         let bucket = limit(bits_per_second);
         let mut sender = Sender::default();

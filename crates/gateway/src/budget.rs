@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory limit and the memory in use. Users report their memory. Near the limit they accept no more, and
-/// beyond it they free memory.
+/// Memory limit, and memory in use as reported by users, which free memory beyond the limit.
 #[derive(Debug)]
 pub struct Budget {
     most: AtomicU64,
@@ -51,7 +50,6 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether half of the memory is in use.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.used() > self.most.load(Ordering::Relaxed) / 2

@@ -27,7 +27,6 @@ pub(crate) struct Buffers {
     /// The newest unused one is reused first, since more of it is still in the processor's cache.
     full: Vec<BytesMut>,
     budget: Option<Arc<Budget>>,
-    /// Bytes reported to the budget.
     counted: u64,
 }
 
@@ -76,8 +75,7 @@ impl Buffers {
         &mut self.current
     }
 
-    /// Whether to copy slices: as many full buffers are kept as allowed, or memory is short. A slice that
-    /// stays in use keeps its whole buffer.
+    /// Whether to copy slices, which keep their whole buffer in use: enough are kept, or memory is short.
     pub(crate) fn is_crowded(&self) -> bool {
         self.full.len() >= KEPT || self.is_short()
     }
@@ -111,7 +109,6 @@ impl Buffers {
 mod tests {
     use super::*;
 
-    /// Fills the current buffer and takes all of it.
     fn take(buffers: &mut Buffers) -> BytesMut {
         let space = buffers.space();
         let room = space.capacity() - space.len();
@@ -165,7 +162,6 @@ mod tests {
         assert!(budget.is_short());
         drop(stay);
         buffers.space();
-        // The current buffer and the previous one.
         assert_eq!(budget.used(), 2 * SIZE as u64);
         // Without memory pressure, buffers are kept for reuse until the owner frees them.
         let stay: Vec<BytesMut> = (0..5).map(|_| take(&mut buffers)).collect();

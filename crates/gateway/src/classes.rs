@@ -89,10 +89,7 @@ impl Classes {
         }
     }
 
-    /// Returns the classes that a command line sets.
-    ///
-    /// # Errors
-    /// A port has two classes, or the scheduler ignores deadlines; as text.
+    /// Returns the classes of a command line. Errors: two classes of a port, scheduler without deadlines.
     pub(crate) fn new(
         rules: &[Rule],
         small: u32,

@@ -86,10 +86,7 @@ impl CommandLine {
         Ok(Reread::new(arguments, before, &parsed.effective))
     }
 
-    /// Returns a command that runs this command line in another process.
-    ///
-    /// # Errors
-    /// The process does more than this command line.
+    /// Returns a command that runs this command line in another process. Errors: the process does more.
     fn restart(&self) -> Result<std::process::Command, Failure> {
         let failed = |problem: &str| Failure::run(format!("no process to run the hook: {problem}"));
         let process: Vec<OsString> = env::args_os().collect();
@@ -103,8 +100,7 @@ impl CommandLine {
         Ok(command)
     }
 
-    /// Reads all options, including those of a configuration file. Call it again to read new content of the
-    /// file.
+    /// Reads all options, including those of a configuration file, which each call reads again.
     fn read(&self) -> Result<ParsedCommand, ParseError> {
         let mut command = Command::command();
         let merged = Merged::read(&command, self.0.clone()).map_err(ParseError::File)?;
@@ -159,7 +155,6 @@ impl From<ParseError> for Failure {
     }
 }
 
-/// Returns the whole command line, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
     Command::command()

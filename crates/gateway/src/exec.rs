@@ -50,8 +50,7 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-/// Replaces this process by the program, which so keeps its status, signals and terminal. Returns only on
-/// failure.
+/// Replaces this process by the program, which keeps its signals and terminal. Returns only on failure.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, rest) = arguments.program.split_first().expect("clap asks for one");
     let path = program::find(name).map_err(Failure::input)?;

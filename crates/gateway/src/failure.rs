@@ -12,12 +12,10 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Creates a [`Failure::Input`].
     pub fn input(text: impl ToString) -> Failure {
         Failure::Input(text.to_string())
     }
 
-    /// Creates a [`Failure::Run`].
     pub fn run(text: impl ToString) -> Failure {
         Failure::Run(text.to_string())
     }

@@ -41,7 +41,6 @@ pub(crate) fn level(text: &str) -> Result<LevelFilter, String> {
     level.ok_or_else(|| "no level; allowed: off, error, warn, info, debug, trace".to_owned())
 }
 
-/// Whether it is the address of one host.
 pub(crate) fn is_of_host(address: IpAddr) -> bool {
     let address = address.to_canonical();
     !address.is_unspecified() && !address.is_multicast() && address != Ipv4Addr::BROADCAST

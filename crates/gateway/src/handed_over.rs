@@ -9,7 +9,6 @@ use std::process;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// SD_LISTEN_FDS_START.
 const FIRST: RawFd = 3;
 /// Maximum number of accepted listeners.
 const MAX: RawFd = 64;
@@ -22,8 +21,7 @@ pub(crate) fn handed_over() -> Vec<TcpListener> {
     }
     let count = number("LISTEN_FDS").map_or(0, |count| count.min(MAX as u32)) as RawFd;
     let listeners = (FIRST..FIRST + count).map(|number| {
-        // SAFETY: by the protocol these descriptors are open and belong to this process, and nothing else
-        // here knows them.
+        // SAFETY: by the protocol these descriptors are open, and nothing else here knows them.
         let listener = unsafe { OwnedFd::from_raw_fd(number) };
         // Child processes do not inherit it, and tokio needs it non-blocking.
         let _ = fcntl_setfd(&listener, FdFlags::CLOEXEC);

@@ -29,7 +29,6 @@ mod tests;
 
 pub use self::error::HandshakeError;
 
-/// Protocol version.
 const VERSION: u8 = 1;
 
 /// Keys of the end that dials.

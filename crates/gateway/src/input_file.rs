@@ -12,10 +12,8 @@ use rustix::fs::OFlags;
 /// Total time limit for the writer of a pipe, such as a password manager in `--key <(...)`.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Opens a regular file of at most `longest` bytes for reading.
-///
-/// # Errors
-/// It cannot be opened, is longer, or is not regular: a pipe may never deliver, a device may never end.
+/// Opens a regular file of at most `longest` bytes for reading. Errors: it cannot be opened, is longer, or is
+/// not regular: a pipe may never deliver, a device may never end.
 pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
     let (file, metadata) = open(path, longest)?;
     match metadata.is_file() {
@@ -24,11 +22,8 @@ pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
     }
 }
 
-/// Opens a regular file or a pipe of at most `longest` bytes for reading.
-///
-/// # Errors
-/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it is longer, or has not
-/// ended after [`PATIENCE`].
+/// Opens a regular file or a pipe of at most `longest` bytes for reading. Errors: it cannot be opened, is
+/// longer, or is something else. Reading a pipe fails when it is longer, or has not ended after [`PATIENCE`].
 pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
     let (file, metadata) = open(path, longest)?;
     let until = match metadata.file_type() {

@@ -26,16 +26,13 @@ pub struct Link {
     pub cost: Option<f64>,
     /// Quota: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
     pub allowance: Allowance,
-    /// Priority for schedulers that consider it: lower numbers first, 0 by default. It orders the links in
-    /// use; the rank determines which these are.
+    /// Order among the links in use, for schedulers that consider it: lower first, 0 by default.
     pub priority: u8,
     /// Condition of its use.
     pub rank: Rank,
-    /// Name servers (`,dns=ADDRESS`, repeatable), by which a tunnel resolves the relay's name over this link;
-    /// none means the system's.
+    /// Name servers (`,dns=ADDRESS`, repeatable) for a tunnel's relay over this link; empty: the system's.
     pub dns: Vec<IpAddr>,
-    /// Firewall mark of its sockets (SO_MARK, socket(7)), which requires CAP_NET_ADMIN. It is not part of the
-    /// text form.
+    /// Firewall mark of its sockets (SO_MARK, socket(7)); requires CAP_NET_ADMIN. Not in the text form.
     pub mark: Option<u32>,
 }
 
@@ -63,8 +60,7 @@ pub enum Egress {
 /// Route of packets from a link to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Index of the interface, which identifies it better than its name; zero if the link is given by
-    /// address.
+    /// Index of the interface, which identifies it better than its name; 0 for a link given by address.
     pub interface: u32,
     /// The local address.
     pub address: IpAddr,
@@ -161,10 +157,7 @@ impl Link {
         })
     }
 
-    /// Returns the MTU of that route.
-    ///
-    /// # Errors
-    /// As [`Link::route_to`].
+    /// Returns the MTU of that route. Fails like [`Link::route_to`].
     pub(crate) fn mtu_to(&self, peer: SocketAddr) -> io::Result<u32> {
         let socket = self.udp_socket(peer)?;
         socket.connect(&peer.into())?;
@@ -197,10 +190,7 @@ impl Link {
     }
 }
 
-/// Checks that all names of links differ.
-///
-/// # Errors
-/// The first duplicate name, for the user.
+/// Checks that all names of links differ. Errors: the first duplicate name, for the user.
 pub(crate) fn check_names(links: &[Link]) -> Result<(), String> {
     let mut names = HashSet::new();
     match links.iter().find(|link| !names.insert(&link.name)) {
@@ -211,8 +201,7 @@ pub(crate) fn check_names(links: &[Link]) -> Result<(), String> {
     }
 }
 
-/// Orders addresses so that IPv4 and IPv6 alternate (RFC 8305, section 4), beginning with the family of the
-/// first.
+/// Orders addresses so that IPv4 and IPv6 alternate (RFC 8305, section 4), from the family of the first.
 #[must_use]
 pub fn families_in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let Some(first) = addresses.first().map(SocketAddr::is_ipv4) else {

@@ -58,7 +58,6 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Creates sockets to the servers of a resolv.conf.
     pub(crate) fn new(text: &str) -> Sockets {
         let zones = listed(text).filter_map(|(address, zone)| match address {
             IpAddr::V6(address) => Some((address, zone?.to_owned())),

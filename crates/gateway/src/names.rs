@@ -41,7 +41,6 @@ const WAITING: usize = 256;
 
 const CACHED: usize = 4096;
 
-/// Maximum number of addresses used per name.
 const ADDRESSES: usize = 8;
 
 /// Bounds of the cache time of addresses in seconds, whatever their TTL; cache time of absent names; and the
@@ -99,10 +98,7 @@ impl Names {
         }))
     }
 
-    /// Returns the addresses of a name, those with a route first.
-    ///
-    /// # Errors
-    /// There is none, or resolution failed.
+    /// Returns the addresses of a name, those with a route first. Errors: none, or resolution failed.
     pub async fn resolve(&self, name: &str, limit: &LookupLimit) -> Found {
         let name = name.to_ascii_lowercase();
         // Empties the cache if a file has changed.

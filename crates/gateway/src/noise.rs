@@ -198,8 +198,7 @@ impl RecordKey {
         RecordKey::new(&key)
     }
 
-    /// Encrypts in place and returns the tag to append; `associated` is authenticated too. No number may be
-    /// used twice.
+    /// Encrypts in place and returns the tag; `associated` is authenticated too. Use a number only once.
     #[must_use]
     pub fn seal(&self, number: u64, associated: &[u8], data: &mut [u8]) -> [u8; TAG_LEN] {
         let tag = self

@@ -23,7 +23,6 @@ const MAX_BYTES: usize = 4096;
 /// Time that an ending process waits for its lines to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Message to the writing thread.
 enum Message {
     Line(Vec<u8>),
     /// Answered once everything before it has been written.
@@ -99,18 +98,12 @@ pub(crate) fn settle() {
 }
 
 /// Prints a text on standard output; a closed reader is not an error.
-///
-/// # Errors
-/// Writing failed for another reason.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Converts the result of writing to standard output.
-///
-/// # Errors
-/// It failed, and not because the reader has closed.
+/// Converts the result of writing to standard output; a closed reader is not an error.
 pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -14,7 +14,6 @@ const KEY_BYTES: u64 = 1 << 35;
 pub struct RecordSequence {
     key: RecordKey,
     number: u64,
-    /// Bytes encrypted with the key.
     bytes: u64,
     most: u64,
 }

@@ -46,17 +46,14 @@ struct Refused {
 #[derive(Debug)]
 struct Flood {
     since: Instant,
-    /// Number by reason.
     counts: BTreeMap<&'static str, u64>,
     /// A bit for each hash of a source (linear counting, Whang et al., 1990).
     sources: Box<[u64; BITS / 64]>,
 }
 
-/// Line to log.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     None,
-    /// A refusal, and the number of repetitions that were not logged.
     Refusal(u64),
     /// The first refusal of a flood.
     FloodBegins,
@@ -68,7 +65,6 @@ enum Line {
 struct Summary {
     seconds: u64,
     counts: BTreeMap<&'static str, u64>,
-    /// Approximate number.
     sources: u64,
 }
 

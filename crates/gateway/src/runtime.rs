@@ -16,10 +16,7 @@ use crate::Failure;
 /// Runs a verb's future to its end, with all tasks that it starts, on one thread.
 ///
 /// One core encrypts more than links carry. With several threads, the tasks of an association wake each other
-/// across threads, which costs a third more time per byte.
-///
-/// # Errors
-/// The system cannot start threads.
+/// across threads, which costs a third more time per byte. Errors: the system cannot start threads.
 pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -52,10 +49,7 @@ pub(crate) enum Ending {
 }
 
 /// Waits for SIGTERM or SIGINT. On SIGHUP, `reload` reads changeable options again and reports the changes;
-/// if it fails, everything stays as it was.
-///
-/// # Errors
-/// Signal handlers cannot be installed.
+/// if it fails, everything stays as it was. Errors: signal handlers cannot be installed.
 pub(crate) async fn until_signal(
     mut reload: impl FnMut() -> Result<Vec<String>, Failure>,
 ) -> Result<Ending, Failure> {

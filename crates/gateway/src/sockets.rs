@@ -9,10 +9,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 /// Maximum number of connections that wait to be accepted; the kernel's limit may be lower.
 const BACKLOG: i32 = 1024;
 
-/// Opens a TCP listener, non-blocking for tokio, before the process drops its privileges and has a runtime.
-///
-/// # Errors
-/// The errors of bind(2) and listen(2).
+/// Opens a non-blocking TCP listener, before there is a tokio runtime. Fails like bind(2) and listen(2).
 pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     let kind = Type::STREAM.nonblocking();
     let socket = Socket::new(Domain::for_address(at), kind, Some(Protocol::TCP))?;
@@ -23,10 +20,7 @@ pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Sets the options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the
-/// socket.
-///
-/// # Errors
-/// `congestion` is not available, or the kernel lacks an option.
+/// socket. Errors: `congestion` is not available, or the kernel lacks an option.
 pub(crate) fn set_up_carrier(socket: &impl AsFd, congestion: Option<&str>) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_tcp_nodelay(true)?;
@@ -36,10 +30,7 @@ pub(crate) fn set_up_carrier(socket: &impl AsFd, congestion: Option<&str>) -> io
     Ok(())
 }
 
-/// Makes the socket writable only while less than this is unsent (TCP_NOTSENT_LOWAT, tcp(7)).
-///
-/// # Errors
-/// The errors of setsockopt(2).
+/// Makes the socket writable only below this many unsent bytes (TCP_NOTSENT_LOWAT, tcp(7)).
 pub(crate) fn set_unsent_bound(socket: &impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     SockRef::from(socket).set_tcp_notsent_lowat(bytes)

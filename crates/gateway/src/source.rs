@@ -2,8 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns the source of an address: the address itself for IPv4, the /64 network for IPv6, since a host can
-/// use a whole one (RFC 6177).
+/// Returns the source of an address: itself for IPv4, the /64 network of a host for IPv6 (RFC 6177).
 pub(crate) fn source(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

@@ -29,7 +29,6 @@ pub struct TcpInfo {
     header: u64,
 }
 
-/// Header of TCP without options (RFC 9293).
 const HEADER: u64 = 20;
 /// The timestamps option and its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
@@ -50,17 +49,13 @@ impl TcpInfo {
     }
 }
 
-/// Reads the statistics of a connection.
-///
-/// # Errors
-/// The errors of getsockopt(2).
+/// Reads the statistics of a connection. Fails like getsockopt(2).
 pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_bytes_sent) + size_of::<u64>();
     // SAFETY: tcp_info is a C struct of integers: all zeros are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes to `info`, which has as many and consists of integers;
-    // both pointers live until the call is over.
+    // SAFETY: the kernel writes at most `len` bytes, integers, to `info`; both pointers outlive the call.
     let done = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -18,10 +18,8 @@ use crate::stranger::Stranger;
 /// Longest document that is read, in bytes.
 const MAX_DOCUMENT: u64 = 16 << 20;
 
-/// Time limit of a gateway's answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Interval of tables on a terminal.
 const STEP: Duration = Duration::from_secs(1);
 
 /// Verbs with a control socket, in the order in which they are tried.
@@ -107,7 +105,6 @@ fn draw(out: &mut impl Write, text: &str, height: Option<usize>) -> io::Result<(
     out.flush()
 }
 
-/// Returns columns and rows of a terminal.
 fn size(out: &io::StdoutLock<'_>) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(out).ok()?;
     let known = |number: u16| Some(usize::from(number)).filter(|&number| number > 0);

@@ -33,8 +33,7 @@ pub const LISTENERS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 1);
 pub const HOLD: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 2);
 /// Address to which the gateway binds before it connects to a listening program.
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 3);
-/// As [`LISTENERS`], for sockets that listen for IPv6 only (IPV6_V6ONLY): a program may have one of them and
-/// one for IPv4 at the same port.
+/// As [`LISTENERS`], for IPv6-only sockets (IPV6_V6ONLY): a program may have both at the same port.
 pub const LISTENERS_V6ONLY: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 6);
 
 /// First address of the pool for names, 198.18.0.0/15 (RFC 2544).
@@ -91,8 +90,7 @@ pub enum Request {
         /// The gateway's end, the program's peer.
         at: SocketAddr,
     },
-    /// Requests an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if it is not a
-    /// name.
+    /// Requests an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if invalid.
     Resolve {
         /// The name, not an address.
         name: String,

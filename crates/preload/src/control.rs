@@ -22,24 +22,17 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest answer: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
-/// Sends one request and waits for the answer.
-///
-/// # Errors
-/// The errors of [`Line::open`] and [`Line::ask`].
+/// Sends one request and waits for the answer. Fails like [`Line::open`] and [`Line::ask`].
 pub(crate) fn ask(settings: &Settings, request: &Request) -> Result<Answer, Errno> {
     Line::open(settings)?.ask(request)
 }
 
-/// Connection to the control socket.
 pub(crate) struct Line {
     socket: OwnedFd,
 }
 
 impl Line {
-    /// Connects to the control socket.
-    ///
-    /// # Errors
-    /// The errors of socket(2) and connect(2): ENOENT or ECONNREFUSED if there is no gateway, EMFILE.
+    /// Connects to the control socket. Fails like socket(2) and connect(2).
     pub(crate) fn open(settings: &Settings) -> Result<Line, Errno> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -50,10 +43,7 @@ impl Line {
         Ok(Line { socket })
     }
 
-    /// Sends a request and waits for the answer.
-    ///
-    /// # Errors
-    /// The errors of [`Line::tell`] and [`Line::answer`].
+    /// Sends a request and waits for the answer. Fails like [`Line::tell`] and [`Line::answer`].
     pub(crate) fn ask(&self, request: &Request) -> Result<Answer, Errno> {
         self.tell(request, None)?;
         loop {
@@ -64,10 +54,7 @@ impl Line {
         }
     }
 
-    /// Sends a message with a descriptor attached.
-    ///
-    /// # Errors
-    /// The errors of sendmsg(2); EPIPE if the gateway is gone.
+    /// Sends a message with a descriptor attached. Fails like sendmsg(2); EPIPE if the gateway is gone.
     pub(crate) fn tell(
         &self,
         request: &Request,
@@ -92,11 +79,8 @@ impl Line {
         }
     }
 
-    /// Waits for an answer.
-    ///
-    /// # Errors
-    /// EINTR if a signal handler interrupts (signal(7)); EAGAIN after the timeout; ECONNRESET if the gateway
-    /// has gone; EPROTO for an invalid answer.
+    /// Waits for an answer. Errors: EINTR if a signal handler interrupts (signal(7)); EAGAIN after the
+    /// timeout; ECONNRESET if the gateway has gone; EPROTO for an invalid answer.
     pub(crate) fn answer(&self) -> Result<Answer, Errno> {
         let mut line = Vec::with_capacity(128);
         while line.last() != Some(&b'\n') {

@@ -42,8 +42,7 @@ pub(crate) unsafe fn write(
         }
         IpAddr::V6(v6) => (libc::AF_INET6, 16, v6.octets()),
     };
-    // SAFETY: the tail, aligned by the skip, and then the name with its zero lie within `room`, as was
-    // checked.
+    // SAFETY: the aligned tail and the name with its zero lie within `room`, as was checked.
     unsafe {
         let tail = buffer.add(skip).cast::<Tail>();
         let name_to = buffer.add(name_at);

@@ -13,8 +13,7 @@ use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 use ropewalk_preload_protocol::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 
-/// Returns the address to bind the socket to instead of the program's; `None` leaves it, for sockets other
-/// than TCP, loopback, and direct networks.
+/// Returns the address to bind the socket to; `None` leaves sockets that are not for the gateway.
 pub(crate) fn place(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -56,8 +55,7 @@ pub(crate) fn bind_if_needed(settings: &Settings, socket: BorrowedFd<'_>) -> Res
     }
 }
 
-/// Registers a moved socket that listens now with the gateway. If the gateway refuses it, the socket stops
-/// listening.
+/// Registers a moved socket that listens now with the gateway, and closes it if that is refused.
 pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
     let Some((host, port)) = socket::local(socket).filter(|&(host, _)| is_listener(host)) else {
         return Ok(());

@@ -10,21 +10,18 @@ use crate::control;
 use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
-/// Result of a look-up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     /// The C library resolves it.
     Here,
     /// Placeholder address of the name.
     Address(IpAddr),
-    /// It is not a name.
     NoName,
     /// The gateway does not answer.
     Gone,
 }
 
-/// Returns an address for the name, if the relay is to resolve it. Only the relay knows whether the name
-/// exists, on connecting to it.
+/// Returns an address for a name that the relay resolves. Its existence shows only on connecting.
 pub(crate) fn look_up(settings: &Settings, name: &str, v6: bool) -> Lookup {
     let hosts = fs::read_to_string("/etc/hosts").unwrap_or_default();
     let own = uname();

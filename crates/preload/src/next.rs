@@ -24,8 +24,8 @@ macro_rules! next {
             pub(crate) unsafe fn $name($($argument: $type),*) -> $result {
                 type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
                 match found::$name() {
-                    // SAFETY: the C library's function has these arguments and this result, and the caller
-                    // fulfils the manual's requirements.
+                    // SAFETY: the signature is the C library's, and the caller fulfils the manual's
+                    // requirements.
                     address if !address.is_null() => unsafe {
                         std::mem::transmute::<*mut c_void, Function>(address)($($argument),*)
                     },

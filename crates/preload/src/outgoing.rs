@@ -19,8 +19,7 @@ use ropewalk_preload_protocol::{Answer, Request, in_pool};
 pub(crate) enum Verdict {
     /// Leave it to the kernel.
     Kernel,
-    /// Leave it to the kernel, since the socket is connecting already; if it fails, [`failure`] has the
-    /// reason.
+    /// Leave it to the kernel: the socket is connecting; if it fails, [`failure`] has the reason.
     Resume,
     Done,
     Failed(Errno),
@@ -78,8 +77,7 @@ pub(crate) fn is_carried(socket: BorrowedFd<'_>) -> bool {
     matches!(Kind::of(socket), Kind::Tcp(_))
 }
 
-/// Decides on a datagram for the target: it cannot reach an address of the pool, and other UDP is left alone
-/// unless it is refused.
+/// Decides on a datagram: it cannot reach the pool; other UDP is left alone unless refused.
 fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
     let refused = in_pool(target.ip()) || settings.refuse_udp;
     if refused && settings.carries(target.ip()) {
@@ -145,15 +143,13 @@ fn carry(
     }
 }
 
-/// Sends the SYN, which is not answered yet.
 fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> Result<(), Errno> {
     if family == Family::V6 {
         // It fails for a bound socket, which needs no change.
         let _ = set_ipv6_v6only(socket, false);
     }
     no_deferred_connect(socket);
-    // O_NONBLOCK is set for this one call: otherwise it would wait for an answer to the SYN before the
-    // gateway has been asked for one.
+    // O_NONBLOCK for this one call: it would wait for an answer that was not yet requested.
     if wait {
         ioctl_fionbio(socket, true)?;
     }
@@ -168,7 +164,6 @@ fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> 
     }
 }
 
-/// Waits for the relay's answer.
 fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Errno> {
     line.set_timeout(socket_timeout(socket, Timeout::Send)?)?;
     match line.answer() {
@@ -193,8 +188,7 @@ fn give_up(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     Err(Errno::NETUNREACH)
 }
 
-/// Converts an error: without the gateway, the network is unreachable, but errors of the process itself are
-/// reported as they are.
+/// Without the gateway, the network is unreachable; errors of the process itself are reported unchanged.
 fn gone(errno: Errno) -> Errno {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Path of the gateway's control socket.
 const CONTROL: &str = "ROPEWALK_EXEC_CONTROL";
 /// Direct networks, whose connections bypass the gateway, as `ADDRESS/BITS` separated by commas.
 const DIRECT: &str = "ROPEWALK_EXEC_DIRECT";

@@ -40,8 +40,7 @@ impl Kind {
 }
 
 impl Family {
-    /// Converts the address for a socket of this family: IPv4 in an IPv6 socket is mapped (RFC 4291, section
-    /// 2.5.5.2). `None` if that is impossible.
+    /// Converts the address for this family: IPv4 is mapped for IPv6 (RFC 4291, section 2.5.5.2).
     pub(crate) fn spell(self, address: SocketAddr) -> Option<SocketAddr> {
         match (self, address) {
             (Family::V4, SocketAddr::V6(v6)) => {

@@ -70,8 +70,7 @@ pub struct CarrierTask {
 }
 
 impl Association {
-    /// Uses a connection as a carrier. If `config` has no RTT, the kernel's is used, which excludes
-    /// retransmitted segments (Karn's algorithm).
+    /// Uses a connection as a carrier. Without an RTT in `config`, the kernel's is used (Karn's algorithm).
     #[must_use]
     pub fn carry(
         &self,
@@ -136,10 +135,8 @@ impl CarrierTask {
         }
     }
 
-    /// Returns the bytes put on the link in both directions so far, as [`TcpInfo::carried`].
-    ///
-    /// # Errors
-    /// The errors of getsockopt(2).
+    /// Returns the bytes put on the link in both directions so far, as [`TcpInfo::carried`]. Fails like
+    /// getsockopt(2).
     ///
     /// [`TcpInfo::carried`]: super::TcpInfo::carried
     pub(crate) fn carried(&self) -> io::Result<u64> {
@@ -318,7 +315,6 @@ impl CarrierIo {
     /// Keeps about two frames unsent in the socket; a frame's size follows the rate.
     fn adapt_unsent(&self, unsent: &mut u64, rate: Rate) -> io::Result<()> {
         let wanted = (rate.as_bps() / 8 / 100).clamp(MIN_UNSENT, MAX_UNSENT);
-        // Steps of a quarter save system calls.
         if wanted.abs_diff(*unsent) > *unsent / 4 {
             *unsent = wanted;
             set_unsent_bound(&*self.socket, wanted)?;

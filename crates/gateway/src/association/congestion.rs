@@ -48,7 +48,6 @@ impl Congestion {
     }
 }
 
-/// Counters of a connection at the last check.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     segments: u64,

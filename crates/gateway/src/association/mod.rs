@@ -53,7 +53,6 @@ struct Shared {
     budget: Option<Arc<Budget>>,
     /// Wakes the timer's task.
     timer: Notify,
-    /// Error code with which the association ended.
     closed: watch::Sender<Option<u32>>,
 }
 
@@ -65,7 +64,6 @@ struct State {
     opened: mpsc::UnboundedSender<StreamId>,
     /// Next deadline of the timer's task.
     armed: Option<Time>,
-    /// Memory reported to the budget.
     counted: u64,
     ledger: status::Ledger,
 }
@@ -113,8 +111,7 @@ impl Association {
         Association::within(role, config, None)
     }
 
-    /// As [`new`](Association::new), within a memory budget that may be shared. Beyond the budget streams are
-    /// reset, the largest holders first.
+    /// As [`new`](Association::new), within a memory budget. Beyond it, the largest streams are reset.
     #[must_use]
     pub(crate) fn within(
         role: Role,
@@ -287,7 +284,6 @@ impl Shared {
 
     /// Notifies all waiting tasks that the association has ended.
     fn end(&self, code: u32) {
-        // The code is set before the tasks wake and read it.
         self.closed.send_if_modified(|closed| {
             let is_new = closed.is_none();
             closed.get_or_insert(code);
@@ -320,8 +316,7 @@ impl Drop for Shared {
 }
 
 impl State {
-    /// Reports the association's memory, and frees some if it has grown beyond the budget. Returns whether
-    /// that helped.
+    /// Reports the association's memory, and frees some beyond the budget. Returns whether that helped.
     fn keep_within(&mut self, budget: &Budget) -> bool {
         let before = self.count(budget);
         self.core.set_short(budget.is_short());
@@ -383,7 +378,6 @@ impl State {
                         wakes.push(Arc::clone(&entry.writable));
                     }
                 }
-                // Its owner drops it.
                 Event::StreamClosed(_) => {}
                 Event::CarrierSuspected(id) => self.suspect(id, true),
                 Event::CarrierTrusted(id) => self.suspect(id, false),

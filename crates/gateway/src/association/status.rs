@@ -51,7 +51,6 @@ impl Ledger {
         }
     }
 
-    /// Counts a suspicion of a carrier.
     pub(super) fn note_suspicion(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id)
             && let Some(past) = self.past(carrier.link)
@@ -80,14 +79,12 @@ pub(crate) struct LinkAbout<'a> {
     /// Number in [`striping::CarrierConfig`].
     pub(crate) number: u32,
     pub(crate) name: &'a str,
-    /// Price of a megabyte.
     pub(crate) cost: f64,
     /// State while it has no carrier.
     pub(crate) idle: document::State,
 }
 
 impl Association {
-    /// Builds the status document.
     pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
         let state = self.0.lock();
         let now = self.0.now();

@@ -88,10 +88,7 @@ impl Stream {
         }
     }
 
-    /// Waits for data and appends them to `pieces`; `false` at the end.
-    ///
-    /// # Errors
-    /// The peer reset the stream.
+    /// Waits for data and appends them to `pieces`; `false` at the end. Errors: the peer reset the stream.
     pub async fn read(&self, pieces: &mut Vec<Bytes>) -> Result<bool, StreamError> {
         let before = pieces.len();
         let is_more = self.take(0, pieces).await?;
@@ -100,10 +97,8 @@ impl Stream {
     }
 
     /// As [`read`](Stream::read), but the taken bytes stay in the receive window until they are released, so
-    /// the peer cannot replace them by more. First releases `released` bytes that were taken before.
-    ///
-    /// # Errors
-    /// The peer reset the stream.
+    /// the peer cannot replace them by more. First releases `released` bytes that were taken before. Errors:
+    /// the peer reset the stream.
     pub(crate) async fn take(
         &self,
         released: usize,
@@ -193,10 +188,7 @@ impl Stream {
         }
     }
 
-    /// Waits until the whole payload is accepted.
-    ///
-    /// # Errors
-    /// The peer stopped reading.
+    /// Waits until the whole payload is accepted. Errors: the peer stopped reading.
     pub async fn write(&self, mut payload: Bytes) -> Result<(), StreamError> {
         loop {
             let stopped = self.association.0.step(|state, now| {
@@ -225,10 +217,7 @@ impl Stream {
         }
     }
 
-    /// Writes the whole payload if the buffer has space for it, otherwise nothing. Returns whether it did.
-    ///
-    /// # Errors
-    /// The peer stopped reading.
+    /// Writes the whole payload if the buffer has space; returns whether. Errors: the peer stopped reading.
     pub(crate) fn write_now(&self, mut payload: Bytes) -> Result<bool, StreamError> {
         let written = self.association.0.step(|state, _| {
             let entry = state.streams.get_mut(&self.id);
@@ -328,7 +317,6 @@ impl Stream {
                 Err(reset) => return Err(reset),
             };
             let room = room.min(turn.left());
-            // Idle streams have no buffer.
             let mut buffer = BytesMut::with_capacity(room);
             let read = ready.and_then(|()| socket.try_read_buf(&mut (&mut buffer).limit(room)));
             match read {
@@ -353,7 +341,6 @@ impl Stream {
         }
     }
 
-    /// Copies from the stream to the connection.
     async fn carry_down(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         let mut pieces = Vec::with_capacity(PIECES);
@@ -389,8 +376,7 @@ impl Stream {
     }
 }
 
-/// Takes the content of a read buffer. A short content is copied, so that it does not keep the buffer in
-/// memory.
+/// Takes the content of a read buffer; copies short content, so that the buffer becomes free.
 fn compact(buffer: BytesMut) -> Bytes {
     match buffer.len() < buffer.capacity() / 4 {
         true => Bytes::copy_from_slice(&buffer),

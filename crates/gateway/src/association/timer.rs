@@ -23,7 +23,6 @@ pub(super) async fn run(association: Weak<Shared>) {
             state.armed
         };
         let Some(deadline) = deadline else {
-            // Both outcomes lead to the next check.
             let _ = timeout(IDLE, shared.timer.notified()).await;
             continue;
         };

@@ -7,15 +7,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::keys;
 
-/// Options that are set, in the order of the help. The text form is a configuration file, with the source of
-/// each option in a comment.
+/// Options that are set, in the order of the help; as text, a configuration file with their sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effective(Vec<EffectiveOption>);
 
 #[derive(Clone, Debug)]
 struct EffectiveOption {
     key: String,
-    /// As TOML.
     value: String,
     source: String,
 }

@@ -18,14 +18,12 @@ const SHOWN: usize = 60;
 pub(super) struct File {
     pub path: PathBuf,
     text: String,
-    /// In the order of the file.
     pub entries: Vec<Entry>,
 }
 
 #[derive(Debug)]
 pub(super) struct Entry {
     pub key: String,
-    /// Offset in bytes.
     pub at: usize,
     pub value: Value,
     /// The beginning of the value as written.
@@ -44,10 +42,6 @@ pub(super) enum Value {
 }
 
 impl File {
-    /// Reads and parses a file.
-    ///
-    /// # Errors
-    /// It cannot be read, is too large, or is not TOML.
     pub fn read(path: &Path) -> Result<File, Failure> {
         let wrong = |problem: &dyn std::fmt::Display| {
             Failure::Input(format!("{}: {problem}", path.display()))

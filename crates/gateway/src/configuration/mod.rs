@@ -60,10 +60,8 @@ struct UsedEntry {
 impl Merged {
     /// Reads the configuration file that `arguments` name, if any.
     ///
-    /// A command line that does not parse is returned unchanged, for its parser to reject.
-    ///
-    /// # Errors
-    /// The file cannot be read; or all errors in its keys and values, one per line.
+    /// A command line that does not parse is returned unchanged, for its parser to reject. Errors: the file
+    /// cannot be read; or all errors in its keys and values, one per line.
     pub(crate) fn read(command: &Command, arguments: Vec<OsString>) -> Result<Merged, Failure> {
         let mut relaxed = relaxed(command.clone());
         relaxed.build();

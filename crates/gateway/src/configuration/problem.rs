@@ -46,7 +46,6 @@ pub(super) fn unknown<'a>(
     at(file, entry, &problem)
 }
 
-/// Returns an option's error about a value, with the allowed values.
 pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     let is_empty = text(error, ContextKind::InvalidValue).is_some_and(|value| value.is_empty());
     let said = match error.source() {

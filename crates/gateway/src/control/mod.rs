@@ -21,14 +21,12 @@ use crate::programs::{Conversation, FarEnd, Programs};
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
 
-/// Time limit for the arrival of a line.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest path of a socket, in bytes (unix(7)).
 const LONGEST_PATH: usize = 107;
 
-/// Returns the default path of a verb's control socket: in XDG_RUNTIME_DIR, which belongs to this user, or in
-/// /run for root. Others have none.
+/// Returns the default path of a control socket: in XDG_RUNTIME_DIR, or /run for root. Others have none.
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let folder = match named {
@@ -39,10 +37,7 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     Some(folder.join("ropewalk").join(verb))
 }
 
-/// Checks that a control socket is possible at the path, and creates nothing.
-///
-/// # Errors
-/// The path exists and is not a socket.
+/// Checks that a control socket is possible at the path. Errors: the path exists and is not a socket.
 pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = given else {
         return Ok(());
@@ -77,7 +72,6 @@ enum ControlRequest {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum GatewayRequest {
-    /// Answered with the [document](crate::status::Document).
     Status {},
 }
 
@@ -90,10 +84,7 @@ pub(crate) struct ControlSocket {
 
 impl ControlSocket {
     /// Opens the given path, or the verb's default path if there is one and it is not in use. The socket
-    /// belongs to `user`, if given.
-    ///
-    /// # Errors
-    /// Another process answers at the given path, or it cannot be bound.
+    /// belongs to `user`, if given. Errors: another process answers at the given path, or it cannot be bound.
     pub(crate) fn open(
         given: Option<PathBuf>,
         verb: &str,

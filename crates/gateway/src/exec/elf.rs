@@ -31,10 +31,7 @@ struct Segment {
 }
 
 impl Elf {
-    /// Reads the header; `None` if the file is not ELF.
-    ///
-    /// # Errors
-    /// The errors of pread(2), and UnexpectedEof for a truncated file.
+    /// Reads the header; `None` if the file is not ELF. Fails like pread(2), or with UnexpectedEof.
     pub(super) fn read(file: &File) -> io::Result<Option<Elf>> {
         let mut header = [0; 64];
         let length = file.read_at(&mut header, 0)?;
@@ -152,7 +149,6 @@ mod tests {
 
     use super::*;
 
-    /// Creates a 64-bit little-endian file with these segments.
     pub(crate) fn file(segments: &[(u32, &[u8])]) -> File {
         let mut bytes = vec![0; 64 + 56 * segments.len()];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

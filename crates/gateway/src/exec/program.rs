@@ -59,8 +59,7 @@ pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
         .ok_or_else(|| Refused::NotFound(program.to_owned()))
 }
 
-/// Checks that the library can be loaded into the program, or into the interpreter of a script. A file that
-/// is executable but unreadable is accepted.
+/// Checks that the library fits the program or the interpreter of a script; accepts unreadable files.
 pub(super) fn check(program: &Path, library: &Elf) -> Result<(), Refused> {
     let mut program = program.to_owned();
     for _ in 0..DEEPEST {
@@ -132,8 +131,7 @@ fn interpreting_program(words: &[OsString]) -> Result<PathBuf, Refused> {
     }
 }
 
-/// Whether the program runs with other privileges than ours, so that the dynamic linker ignores LD_PRELOAD
-/// (AT_SECURE, getauxval(3)).
+/// Whether the dynamic linker ignores LD_PRELOAD for its privileges (AT_SECURE, getauxval(3)).
 fn is_privileged(program: &Path) -> bool {
     let Ok(metadata) = fs::metadata(program) else {
         return false;

@@ -24,8 +24,7 @@ pub(super) fn preamble(mode: u8) -> [u8; 6] {
     [a, b, c, d, VERSION, mode]
 }
 
-/// Reads the preamble, up to the first wrong byte: some other protocols send fewer bytes and wait for an
-/// answer.
+/// Reads the preamble, up to the first wrong byte: other protocols may send less and wait for an answer.
 pub(super) async fn read_preamble(
     stream: &mut (impl AsyncRead + Unpin),
 ) -> Result<[u8; 6], HandshakeError> {
@@ -53,7 +52,6 @@ pub(super) async fn not_a_relay(
     let rest = async {
         while bytes.len() < LOOK && matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {}
     };
-    // The bytes that arrive in this time suffice.
     let _ = timeout(REST, rest).await;
     HandshakeError::NotARelay(Stranger::of(&bytes))
 }

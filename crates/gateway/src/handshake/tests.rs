@@ -59,7 +59,6 @@ async fn both(
     tokio::join!(near, far)
 }
 
-/// Returns the relay's error for these bytes, and whether it wrote anything back.
 async fn told(bytes: Vec<u8>) -> (HandshakeError, bool) {
     let (mut near, mut far) = duplex(4096);
     near.write_all(&bytes).await.unwrap();

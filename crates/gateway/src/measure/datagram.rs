@@ -33,8 +33,7 @@ pub enum Kind {
     Answer = 2,
     /// Part of a train.
     Train = 3,
-    /// From the relay: a number that the client must repeat on the stream before trains are sent to its
-    /// address.
+    /// From the relay: a number that the client must repeat on the stream before it gets trains.
     Challenge = 4,
 }
 

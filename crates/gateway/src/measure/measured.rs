@@ -68,8 +68,7 @@ pub struct Loss {
 }
 
 impl Direction {
-    /// Combines a rate and a loss. Lost packets were transmitted before the loss, so the link's rate includes
-    /// them.
+    /// Combines a rate and a loss. The link also transmitted lost packets, so its rate includes them.
     #[must_use]
     pub fn new(rate: Rate, loss: Loss) -> Direction {
         let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
@@ -84,8 +83,7 @@ impl Direction {
 }
 
 impl RoundTrip {
-    /// Evaluates samples; `sending_s` is a packet's transmission time in both directions. `None` without
-    /// samples.
+    /// Evaluates samples; `sending_s` is a packet's transmission time in both directions.
     #[must_use]
     pub fn of(mut samples: Vec<Duration>, sending_s: f64) -> Option<RoundTrip> {
         samples.sort_unstable();

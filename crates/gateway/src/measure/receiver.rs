@@ -58,8 +58,7 @@ struct Noted {
 }
 
 impl ProbeReceiver {
-    /// Starts receiving; sends at most `answerable` bytes of answers to echoes. Datagrams beyond the limits
-    /// of receiving and answering are lost.
+    /// Starts receiving; answers echoes with at most `answerable` bytes. Excess datagrams are lost.
     pub(crate) fn open(
         socket: Arc<UdpSocket>,
         token: Token,

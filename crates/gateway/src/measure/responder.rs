@@ -180,8 +180,7 @@ fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static
     Ok(bytes)
 }
 
-/// Binds to the port of the relay's own listener, which firewalls permit like the relay itself; to another
-/// one if it is in use.
+/// Binds to the port of the relay's listener, which firewalls permit; to another one if it is in use.
 fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     let any_port = SocketAddr::new(local.ip(), 0);
     let socket = UdpSocket::bind(local).or_else(|_| UdpSocket::bind(any_port))?;

@@ -40,8 +40,7 @@ const MAX_BPS: f64 = 4e9;
 /// A train fills the link if it arrives slower than this fraction of its sending rate.
 const FILLED: f64 = 0.9;
 
-/// Factors over the link's rate of the final trains, and their duration; the last one fills queues of up to
-/// half a second.
+/// Factors over the link's rate of the final trains, and their duration. The last fills queues up to 0.5 s.
 const OVERLOADS: [f64; 3] = [1.25, 1.25, 2.0];
 const FINE: Duration = Duration::from_millis(500);
 
@@ -98,8 +97,7 @@ enum LinkDirection {
 }
 
 impl Session {
-    /// Starts a session on a stream whose request has been answered. `socket` creates a UDP socket on the
-    /// link to an address.
+    /// Starts a session on an answered stream. `socket` creates a UDP socket on the link to an address.
     pub async fn begin(
         mut lines: Lines,
         relay: SocketAddr,

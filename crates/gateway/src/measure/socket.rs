@@ -30,8 +30,7 @@ pub struct Train {
     pub rate_bps: f64,
 }
 
-/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once.
-/// Datagrams beyond a rate limit are lost.
+/// Sends a train over a connected socket; overdue datagrams at once. Those beyond a rate limit are lost.
 pub(crate) fn send(
     socket: &UdpSocket,
     token: Token,

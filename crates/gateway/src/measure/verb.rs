@@ -23,7 +23,6 @@ use crate::runtime::block_on;
 use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
 
-/// Time limit for a link to reach the relay.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Measure the links to a relay, one after the other, and write a scenario file for `advise`,
@@ -51,7 +50,6 @@ pub struct Arguments {
     bytes: Bytes,
 }
 
-/// Reason why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 enum LinkError {
     #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]

@@ -14,7 +14,6 @@ use tokio::time::Instant;
 
 use crate::name_servers::{Sockets, without_zones};
 
-/// Interval of checks of the files.
 pub(super) const CHECKED: Duration = Duration::from_secs(1);
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";

@@ -18,10 +18,7 @@ const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 const FREE_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
 /// Reduces the thread's effective and permitted capabilities to those in `kept`, and clears the inheritable
-/// and ambient sets.
-///
-/// # Errors
-/// The kernel refuses.
+/// and ambient sets. Errors: the kernel refuses.
 pub(super) fn keep(kept: CapabilitySet) -> Result<(), Failure> {
     let failed = |error| Failure::run(format!("capabilities cannot be dropped: {error}"));
     // A kernel without ambient capabilities has none to clear.
@@ -59,8 +56,7 @@ pub(crate) fn for_ports<'a>(addresses: impl IntoIterator<Item = &'a SocketAddr>)
     }
 }
 
-/// Returns CAP_NET_RAW if one of the links is an interface and the kernel requires it for binding to one
-/// (SO_BINDTODEVICE, before Linux 5.7).
+/// Returns CAP_NET_RAW if binding to one of the links requires it (SO_BINDTODEVICE, before Linux 5.7).
 pub(crate) fn for_links(links: &[Link]) -> CapabilitySet {
     let is_interface = |link: &Link| matches!(link.egress, Egress::Interface(_));
     match links.iter().any(is_interface) && kernel_is_before(5, 7) {

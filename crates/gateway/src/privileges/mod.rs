@@ -23,12 +23,9 @@ pub(crate) use user::{RunAs, UserOption};
 #[derive(Debug)]
 pub(crate) struct Confinement {
     user: Option<RunAs>,
-    /// Capabilities to keep, as far as the process has them.
     capabilities: CapabilitySet,
-    /// Files to read again. Their folders stay readable, since a file is often replaced by a new one of the
-    /// same name.
+    /// Files to read again; their folders stay readable, since a new file may replace one.
     reads: Vec<PathBuf>,
-    /// Files to replace or remove.
     writes: Vec<PathBuf>,
 }
 
@@ -65,9 +62,7 @@ impl Confinement {
     /// restricts all threads of the process.
     ///
     /// A mechanism that the kernel lacks, or a service manager has forbidden, is left out with a log line.
-    ///
-    /// # Errors
-    /// The user cannot be changed, or capabilities cannot be dropped.
+    /// Errors: the user cannot be changed, or capabilities cannot be dropped.
     pub(crate) fn apply(self) -> Result<(), Failure> {
         let core = Rlimit {
             current: Some(0),

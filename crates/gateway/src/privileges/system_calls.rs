@@ -3,10 +3,7 @@
 //! It refuses groups of calls that no verb needs after its set-up, and allows all others: a new C library may
 //! use calls that an allow list lacks. The groups follow systemd's (`systemd-analyze syscall-filter`).
 
-/// Puts the filter in force.
-///
-/// # Errors
-/// The kernel lacks seccomp or refuses, or this architecture has no filter.
+/// Puts the filter in force. Errors: the kernel lacks seccomp or refuses, or this architecture has no filter.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) fn restrict() -> Result<(), String> {
     Err("there is no filter for this architecture".to_owned())
@@ -137,7 +134,6 @@ mod filter {
         sock_filter { code, jt: 0, jf, k }
     }
 
-    /// Allowed socket families.
     const FAMILIES: [libc::c_int; 4] = [
         libc::AF_UNIX,
         libc::AF_INET,

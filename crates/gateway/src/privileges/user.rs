@@ -24,7 +24,6 @@ pub(crate) struct UserOption {
     user: Option<String>,
 }
 
-/// Unprivileged user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunAs {
     name: String,
@@ -33,10 +32,7 @@ pub(crate) struct RunAs {
 }
 
 impl UserOption {
-    /// Returns the user, if one is given.
-    ///
-    /// # Errors
-    /// This machine has no such user, it is root, or this process is not root and cannot change its user.
+    /// Returns the user, if given. Errors: it is unknown or root, or this process cannot change its user.
     pub(crate) fn find(&self) -> Result<Option<RunAs>, Failure> {
         let Some(name) = &self.user else {
             return Ok(None);

@@ -27,10 +27,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Listens at a port of the kernel's choice.
-    ///
-    /// # Errors
-    /// The errors of socket(2), bind(2), listen(2) and connect(2).
+    /// Listens at a port of the kernel's choice. Fails like socket(2), bind(2), listen(2) and connect(2).
     pub fn new() -> io::Result<Hold> {
         let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         // Shared with the sockets that answer from this address.
@@ -58,10 +55,8 @@ impl Hold {
     }
 
     /// Connects a held socket of a program, and returns the other end: our own SYN crosses its SYN
-    /// (simultaneous open, RFC 9293, section 3.5).
-    ///
-    /// # Errors
-    /// ECONNREFUSED if the socket no longer waits, and the errors of socket(2), bind(2) and connect(2).
+    /// (simultaneous open, RFC 9293, section 3.5). Errors: ECONNREFUSED if the socket no longer waits, and
+    /// the errors of socket(2), bind(2) and connect(2).
     pub async fn connect(&self, program: OwnedFd) -> io::Result<TcpStream> {
         let its = Self::own_address(&program)?;
         let ours = TcpSocket::new_v4()?;
@@ -162,7 +157,6 @@ mod tests {
 
     #[tokio::test]
     async fn process_without_capabilities_holds_and_connects() {
-        // Each thread has its own capabilities (capabilities(7)).
         let of_thread = std::thread::spawn(|| {
             let mut left = capabilities(None).unwrap();
             left.effective = CapabilitySet::empty();

@@ -153,8 +153,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Returns the target of an address: a name, if the address is of the pool; `None` if that name was
-    /// forgotten.
+    /// Returns the target of an address: a name, if it is of the pool; `None` if that name was forgotten.
     fn meaning(&self, target: SocketAddr) -> Option<Target> {
         if !ropewalk_preload_protocol::in_pool(target.ip()) {
             return Some(target.into());

@@ -6,8 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ropewalk_preload_protocol::{POOL_V4, POOL_V6, in_pool};
 
-/// Names and their placeholder addresses. When all are in use, a new name replaces one that was not looked up
-/// recently (second-chance page replacement).
+/// Names and their placeholder addresses. If all are in use, second-chance page replacement frees one.
 #[derive(Debug)]
 pub struct Pool {
     slots: Vec<Slot>,
@@ -123,8 +122,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// After any look-ups, the newest name has an address, all remembered names have different ones, and
-        /// their number is at most the capacity.
+        /// After any look-ups, the newest name has an address, and all remembered names have different ones.
         #[test]
         fn names_come_back(
             capacity in 1..20usize,

@@ -77,7 +77,6 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
                     if let Some(program) = program {
                         let mut bytes = Vec::with_capacity(len + 8);
                         socks5::emit_datagram(&datagram.peer, datagram.payload, &mut bytes);
-                        // If the program does not read, the datagram is lost.
                         let _ = socket.try_send_to(&bytes, program);
                     }
                 }

@@ -20,7 +20,6 @@ use crate::source::source;
 use crate::stranger::{LOOK, Stranger};
 use crate::uplink::Uplink;
 
-/// Time limit of a program's request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Frontend: accepts connections of programs, and connects them to their targets.

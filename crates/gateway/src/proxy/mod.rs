@@ -19,8 +19,7 @@ use crate::uplink::Uplink;
 pub use verb::Arguments;
 pub(crate) use verb::{check, run};
 
-/// Accepts connections of programs by SOCKS5 or HTTP, without passwords, until the future is dropped. Needs a
-/// tokio runtime.
+/// Accepts SOCKS5 and HTTP without passwords until the future is dropped. Needs a tokio runtime.
 pub async fn serve(uplink: Uplink, listener: TcpListener) {
     let front = front::Front {
         uplink,

@@ -28,7 +28,6 @@ const WARNINGS: [u64; 3] = [75, 95, 100];
 /// Minimum interval between writes of the file.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
 
-/// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -45,7 +44,6 @@ pub struct UsageStore(Arc<Mutex<State>>);
 struct State {
     file: Option<PathBuf>,
     content: File,
-    /// Bytes were counted since the file was last written.
     unsaved: bool,
     /// The last write failed, and the user was notified.
     failed: bool,
@@ -149,8 +147,7 @@ impl UsageStore {
         link.allowance.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
     }
 
-    /// Writes the file, if there is one and something has changed. A failure is logged once, and is not an
-    /// error.
+    /// Writes the file, if there is one and something has changed. Logs a failure once.
     pub fn save(&self) {
         let (file, text) = {
             let mut state = self.lock();
@@ -200,10 +197,7 @@ impl State {
     }
 }
 
-/// Checks that the file at the path can be read and replaced.
-///
-/// # Errors
-/// The path is not a regular file.
+/// Checks that the file at the path can be read and replaced. Errors: the path is not a regular file.
 pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = given else {
         return Ok(());
@@ -217,10 +211,8 @@ pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Creates the folder of the file, and makes it the folder of `user`, if one is given.
-///
-/// # Errors
-/// A link has a quota, and the user may not write the folder.
+/// Creates the folder of the file, and makes it the folder of `user`, if one is given. Errors: a link has a
+/// quota, and the user may not write the folder.
 pub(crate) fn prepare(file: &Path, links: &[Link], user: Option<&RunAs>) -> Result<(), Failure> {
     let folder = folder_of(file);
     let is_new = !folder.exists();

@@ -135,8 +135,7 @@ fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
 }
 
 proptest! {
-    /// Using every allowance at once leaves some in each hundredth of the period, and the quota ends with the
-    /// period.
+    /// Using every allowance at once leaves some in each hundredth of the period until its end.
     #[test]
     fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, looks in 200_i64..2000) {
         let allowance = Allowance {
@@ -244,8 +243,7 @@ fn the_file_outlives_the_store_and_an_unreadable_one_is_kept_aside() {
 }
 
 proptest! {
-    /// Whatever the clock and the time zone do, no more is returned than was used, and a clock that only goes
-    /// back returns nothing.
+    /// No more is returned than was used, and a clock that only goes back returns nothing.
     #[test]
     fn a_clock_that_jumps_back_gives_no_quota_away(
         start_day in 1_u8..=31,

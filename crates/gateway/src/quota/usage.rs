@@ -36,8 +36,7 @@ pub struct Usage {
 }
 
 impl Allowance {
-    /// Returns the time until the quota is used up at the mean rate so far; `None` without a quota or any
-    /// traffic.
+    /// Returns the time until the quota is used up at the mean rate so far; `None` if unknown.
     #[must_use]
     pub fn lasts(&self, usage: &Usage, now: &Zoned) -> Option<Duration> {
         let left = self.quota?.as_u64().saturating_sub(usage.used);
@@ -102,8 +101,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the time since the period began, and the period's length. The first period begins with
-    /// counting.
+    /// Returns the time since the period began, and its length. The first period begins with counting.
     fn passed(&self, usage: &Usage, now: &Zoned) -> [Time; 2] {
         let midnight = |day: i64| {
             let date = Date::constant(1970, 1, 1)

@@ -20,7 +20,6 @@ use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
 use crate::source::source;
 
-/// Time limit of a handshake.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of concurrent handshakes: of all sources, and of one.
@@ -35,7 +34,6 @@ impl Relay {
     }
 }
 
-/// Accepts connections until the future is dropped.
 pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
     loop {
         let (socket, peer) = match listener.accept().await {

@@ -19,11 +19,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const TIMEOUT_EACH: Duration = Duration::from_secs(5);
 
 /// Resolves a target to the addresses that the rules allow. Only these are connected to, so that a name
-/// cannot resolve differently a moment later (DNS rebinding).
-///
-/// # Errors
-/// [`Status::NotAllowed`] if all addresses are forbidden, [`Status::HostUnreachable`] if there is none,
-/// [`Status::Limit`] if the client has too many look-ups.
+/// cannot resolve differently a moment later (DNS rebinding). Errors: [`Status::NotAllowed`] if all addresses
+/// are forbidden, [`Status::HostUnreachable`] if there is none, [`Status::Limit`] if the client has too many
+/// look-ups.
 pub(super) async fn resolve(
     target: &Target,
     rules: &Rules,
@@ -67,10 +65,7 @@ async fn addresses(
     }
 }
 
-/// Connects to the first address that answers.
-///
-/// # Errors
-/// The error of the last address.
+/// Connects to the first address that answers. Errors: the error of the last address.
 pub(super) async fn connect(
     target: &Target,
     rules: &Rules,

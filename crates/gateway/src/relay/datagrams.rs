@@ -37,7 +37,6 @@ const MOST_QUEUED: usize = 256 << 10;
 /// Overhead of a queued datagram, in bytes.
 const QUEUED_OVERHEAD: usize = size_of::<QueuedDatagram<'_>>() + 16;
 
-/// Time after which an idle socket is closed.
 const IDLE: Duration = Duration::from_secs(300);
 
 thread_local! {
@@ -119,7 +118,6 @@ impl Relaying<'_> {
         }
     }
 
-    /// Sends the queued datagrams at the client's rate.
     async fn send_to_peers(&self) {
         let mut sender = Sender::default();
         // Datagrams whose names are being resolved. Each returns its destination once it is sent.
@@ -186,7 +184,6 @@ impl Relaying<'_> {
         *lock(&self.used_at) = Instant::now();
     }
 
-    /// Sends a datagram, now or once the address of its name is known.
     async fn send(
         &self,
         Datagram { peer, payload }: Datagram<'_>,

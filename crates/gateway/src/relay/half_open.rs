@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::source;
 
-/// Limit per source once half of the total limit is reached, so that a few sources do not lock out the
-/// others.
+/// Limit per source once half of the total limit is reached, so that others are not locked out.
 const CROWDED: usize = 4;
 
 /// Handshakes in progress: all, and by source.

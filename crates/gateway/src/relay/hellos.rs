@@ -5,15 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::keys::PublicKey;
 
-/// Number of remembered messages per client: two minutes of a link dialled eight times a second, or months of
-/// a stable one.
+/// Number of remembered messages per client: two minutes of a link dialled eight times a second.
 const MAX: usize = 1024;
 
 /// Identifier of a message: the beginning of its ephemeral key, which is random.
 type Mark = [u8; 16];
 
-/// Recent first messages of each client. Only listed clients can create any, so their number bounds the
-/// memory (16 KiB each).
+/// Recent first messages of each listed client: at most 16 KiB for each.
 #[derive(Debug, Default)]
 pub(super) struct Hellos(Mutex<HashMap<PublicKey, VecDeque<Mark>>>);
 

@@ -48,8 +48,7 @@ pub struct RelayConfig {
     pub association: Config,
     /// Default limits of a client.
     pub limits: DefaultLimits,
-    /// Congestion control of the carriers; `None`: the system's, and BBR on links that lose packets without
-    /// congestion.
+    /// Congestion control of the carriers; `None`: the system's, and BBR on links with random losses.
     pub congestion: Option<String>,
 }
 
@@ -99,7 +98,6 @@ pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 /// Association that a carrier has joined.
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
-    /// Place of the carrier's link.
     pub(super) place: Place,
     /// Identifier of a new association, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
@@ -231,7 +229,6 @@ impl Relay {
         self.registry().associations.values().cloned().collect()
     }
 
-    /// Builds the status document, with the associations that carried most first.
     pub(super) fn document(&self) -> Document {
         let members: Vec<(Name, Arc<Member>)> = self
             .registry()
@@ -348,8 +345,7 @@ impl Member {
         })
     }
 
-    /// Returns a place for a carrier of the link, unless there are too many links. Links without a carrier
-    /// are dropped first.
+    /// Returns a place for a carrier of the link, if there is one after dropping links without a carrier.
     fn place(&self, link: &str) -> Option<Place> {
         let mut links = self.links();
         if let Some(entry) = links.get(link) {

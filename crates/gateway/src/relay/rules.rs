@@ -18,8 +18,7 @@ pub struct Rule {
     ports: Vec<RangeInclusive<u16>>,
 }
 
-/// Rules of a relay: a target is allowed if a rule of `allow` matches its address and port, and none of
-/// `deny` does.
+/// Rules of a relay: a target is allowed if a rule of `allow` matches, and none of `deny` does.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     allow: Vec<Rule>,
@@ -105,8 +104,7 @@ impl Rule {
 }
 
 impl Hosts {
-    /// Whether one of the rules matches. The machine's own addresses are behind its firewall: rules for other
-    /// addresses do not match them.
+    /// Whether a rule matches. Own addresses are behind the firewall: rules for other addresses do not match.
     fn have(&self, ip: IpAddr, own: bool) -> bool {
         match self {
             Hosts::Public => is_public(ip) && !own,

@@ -85,8 +85,7 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     }
 }
 
-/// Connects to the target: to a listening program of this machine that `exec` runs, or to an address that the
-/// rules allow.
+/// Connects to the target: a listening program of `exec`, or an address that the rules allow.
 async fn open(
     relay: &Relay,
     member: &Member,

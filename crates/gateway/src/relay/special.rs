@@ -149,8 +149,7 @@ fn network_v6([first, second]: [u16; 2]) -> Ipv6Addr {
     Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)
 }
 
-/// Whether it belongs to no single host, so that no rule can allow it: unspecified (which connects to
-/// loopback), multicast, broadcast.
+/// Whether no rule can allow it: unspecified (which connects to loopback), multicast, broadcast.
 pub(super) fn is_never(ip: IpAddr) -> bool {
     ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
 }

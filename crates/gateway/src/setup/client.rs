@@ -116,7 +116,6 @@ impl Drop for Silent<'_> {
     }
 }
 
-/// Returns the links in the form of a file.
 fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     if !given.is_empty() {
         return Ok(given.iter().map(Link::to_string).collect());

@@ -31,10 +31,8 @@ impl NewFile {
     }
 }
 
-/// Creates the folder, if it does not exist, and all files, or none of them.
-///
-/// # Errors
-/// A file exists already, and is not overwritten; or creating one failed.
+/// Creates the folder, if it does not exist, and all files, or none of them. Errors: a file exists already,
+/// and is not overwritten; or creating one failed.
 pub(super) fn create_all(folder: &Path, files: &[NewFile]) -> Result<(), Failure> {
     if let Some(file) = files.iter().find(|file| is_there(&file.path)) {
         let path = file.path.clone();
@@ -63,10 +61,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Replaces a file's content atomically, and keeps its permissions.
-///
-/// # Errors
-/// The errors of the file system.
+/// Replaces a file's content atomically, and keeps its permissions. Fails like the file system.
 pub(super) fn replace(path: &Path, content: &str) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
         // The target of a symbolic link rather than the link itself.

@@ -19,14 +19,10 @@ const BEGINNING: &str = "ropewalk-token-1:";
 /// Length of the checksum (SHA-256, truncated), which detects incomplete pastes.
 const CHECK: usize = 4;
 
-/// Content of a token.
 #[derive(Debug)]
 pub(super) struct Token {
-    /// Name or address of the relay.
     pub host: String,
-    /// TCP port of the relay.
     pub port: u16,
-    /// UDP port of the tunnel.
     pub tunnel_port: u16,
     pub relay_key: PublicKey,
     /// Name and key of the client.
@@ -34,7 +30,6 @@ pub(super) struct Token {
     pub key: SecretKey,
     /// Addresses of the client in the tunnel.
     pub addresses: Vec<Prefix>,
-    /// Name servers for the client.
     pub dns: Vec<IpAddr>,
 }
 
@@ -82,10 +77,7 @@ impl Token {
         Zeroizing::new(format!("{BEGINNING}{}", text.as_str()))
     }
 
-    /// Parses a token.
-    ///
-    /// # Errors
-    /// It is malformed or incomplete.
+    /// Parses a token. Errors: it is malformed or incomplete.
     pub fn from_text(text: &str) -> Result<Token, TokenError> {
         // Terminals and mail programs break long lines.
         let text: String = text.split_whitespace().collect();

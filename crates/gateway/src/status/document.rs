@@ -99,8 +99,8 @@ pub struct Tunnel {
     /// Limit of `queued_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_bound_bytes: Option<u64>,
-    /// Packets dropped so far, by reason: `queue-full` at this end; `given-up`, from the peer, lost on its
-    /// links and not repaired in time.
+    /// Packets dropped so far: `queue-full` here; `given-up`, lost on the peer's links and not repaired in
+    /// time.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped_packets: BTreeMap<String, u64>,
     /// MTU of the device.
@@ -182,8 +182,7 @@ pub struct Link {
     /// Rates of the last second, as measured by the gateway that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_mbps: Option<Rates>,
-    /// Highest recent rate at which data of this end were delivered: the link's capacity, or the sending
-    /// rate.
+    /// Highest recent delivery rate of this end's data: the link's capacity, or the sending rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_rate_mbps: Option<f64>,
     /// Bytes sent and not acknowledged.
@@ -229,8 +228,7 @@ pub struct Link {
     /// Of a tunnel: datagrams lost, according to the peer's feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_datagrams: Option<u64>,
-    /// Of a tunnel: fraction of the datagrams sent in the last minute that were lost, as measured by the
-    /// gateway that is asked.
+    /// Of a tunnel: fraction of the datagrams lost in the last minute, as measured by the queried gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
     /// Of a tunnel: fraction of the received datagrams that arrived after a later one of the same link.
@@ -264,8 +262,7 @@ pub enum State {
     Suspected,
     /// It is being connected.
     Dialling,
-    /// Its interface or address is missing, it was removed, it is on standby, its quota is used up, or its
-    /// path MTU is zero.
+    /// Unusable: no interface or address, removed, on standby, quota used up, or path MTU of zero.
     Down,
 }
 

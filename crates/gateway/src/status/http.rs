@@ -23,7 +23,6 @@ const MAX_REQUEST: usize = 8 * 1024;
 /// Maximum number of concurrent connections; further ones wait in the kernel's queue.
 const MAX_CONNECTIONS: usize = 16;
 
-/// Time limit of a request, and of an answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Browsers may show this page with its own script and style, and fetch from here.
@@ -146,7 +145,6 @@ impl Answer {
     }
 }
 
-/// Returns the status of the answer to a request.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn status_of(request: &[u8], meter: &Meter) -> &'static str {
     let answer = answer(request, meter);

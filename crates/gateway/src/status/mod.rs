@@ -21,10 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 
-/// Opens the HTTP port if an address is given.
-///
-/// # Errors
-/// The address cannot be listened on.
+/// Opens the HTTP port if an address is given. Errors: the address cannot be listened on.
 pub(crate) fn listen(at: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
     let Some(at) = at else {
         return Ok(None);

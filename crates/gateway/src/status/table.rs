@@ -119,8 +119,7 @@ fn link_lines(links: &[Link], look: Look) -> Vec<String> {
     lines
 }
 
-/// Column: its heading, whether it is left-aligned text, whether it is omitted if no row has a value, and the
-/// format of a row's value.
+/// Column: its heading, whether left-aligned, whether omitted without values, and the format of a value.
 #[derive(Clone, Copy)]
 struct Column<T> {
     head: &'static str,

@@ -18,14 +18,12 @@ use crate::links::{Link, families_in_turn};
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
-/// Time limit of name resolution while earlier addresses of the relay are known.
 const RESOLVING: Duration = Duration::from_secs(2);
 
 /// Connection whose JOIN was accepted.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) established: Established,
-    /// Terms sent to the relay.
     pub(super) terms: Terms,
     /// Right to join, kept until the link's other dials are abandoned.
     pub(super) turn: OwnedMutexGuard<()>,
@@ -92,7 +90,6 @@ impl DialError {
     }
 }
 
-/// Progress of a dial.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// Resolving the relay's name.
@@ -165,7 +162,6 @@ pub(super) async fn dial(
     })
 }
 
-/// Error of a dial at an unknown stage.
 enum Failed {
     Handshake(HandshakeError),
     Link(io::Error),
@@ -269,8 +265,7 @@ impl UplinkState {
     }
 }
 
-/// Returns the relay's address for a link's dial of that number. The addresses take turns, also for patient
-/// dials.
+/// Returns the relay's address for the dial of that number; all addresses take turns.
 fn relay_for(
     relay: &Target,
     mut addresses: Vec<SocketAddr>,

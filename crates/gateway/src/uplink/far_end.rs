@@ -73,10 +73,7 @@ impl FarEnd {
         for_links(&self.link) | for_congestion(self.congestion.as_deref())
     }
 
-    /// Waits until a link is available, so that the start reports an error.
-    ///
-    /// # Errors
-    /// None became available in time; the reason of the first one.
+    /// Waits until a link is available. Errors: none was in time; the reason of the first one.
     pub(crate) async fn wait_for_a_link(&self) -> Result<(), Failure> {
         let begin = Instant::now();
         while self.link.iter().all(|link| link.is_there().is_err()) {

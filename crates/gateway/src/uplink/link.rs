@@ -73,8 +73,7 @@ async fn is_needless(backup: &mut Option<Backup>) {
     }
 }
 
-/// Keeps up a carrier of this association, until the link has none and none is being dialled, or the
-/// association ends.
+/// Keeps up a carrier until the link has none and none is being dialled, or the association ends.
 async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &Arc<Link>) {
     let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(uplink));
     let mut replacement = Some(Replacement::begin(uplink, session, link));

@@ -54,8 +54,7 @@ pub struct UplinkConfig {
     pub security: DialSecurity,
     /// Configuration of the association.
     pub association: Config,
-    /// Congestion control of the carriers; `None`: the system's, and BBR on links that lose packets without
-    /// congestion.
+    /// Congestion control of the carriers; `None`: the system's, and BBR on links with random losses.
     pub congestion: Option<String>,
     /// Classes of streams, and their deadlines.
     pub classes: Classes,
@@ -71,14 +70,12 @@ struct UplinkState {
     closing: AtomicBool,
     names: Names,
     lookups: LookupLimit,
-    /// The relay's addresses, as last resolved.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
     /// Reasons of failed dials, by the name of a link without a carrier.
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
     usage: UsageStore,
-    /// Number of carriers of primary links that are not suspected: while there are any, backup links are not
-    /// used.
+    /// Number of unsuspected carriers of primary links: above zero, backup links are on standby.
     primaries: watch::Sender<usize>,
 }
 
@@ -201,10 +198,8 @@ impl Uplink {
         Ok(said)
     }
 
-    /// Opens a stream to a target. If the relay was restarted, it is asked once more.
-    ///
-    /// # Errors
-    /// The relay's answer, or that no link reached it for 9 seconds.
+    /// Opens a stream to a target. If the relay was restarted, it is asked once more. Errors: the relay's
+    /// answer, or that no link reached it for 9 seconds.
     pub(crate) async fn connect(&self, target: Target) -> Result<Stream, Status> {
         let urgency = self.0.config.classes.urgency(target.port);
         self.open(&Request::Connect(target, urgency)).await

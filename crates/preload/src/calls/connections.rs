@@ -82,8 +82,7 @@ unsafe extern "C-unwind" fn getpeername(
     unsafe { next::getpeername(fd, address, length) }
 }
 
-/// As getsockopt(2), but SO_ERROR is the relay's reason: the kernel only knows that the gateway shut the
-/// socket down.
+/// As getsockopt(2), but SO_ERROR is the relay's reason: the kernel only knows of a shutdown.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getsockopt(
     fd: c_int,
@@ -111,8 +110,7 @@ unsafe extern "C-unwind" fn getsockopt(
     result
 }
 
-/// As setsockopt(2), but a TCP socket is not bound to an interface, from which it could not reach loopback:
-/// the gateway chooses the interface.
+/// As setsockopt(2), but TCP is not bound to an interface, from which it could not reach loopback.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,

@@ -28,8 +28,7 @@ static PREPARE: extern "C" fn() = {
     prepare
 };
 
-/// Lets the safe part decide on a call, with the program's errno preserved; `None` if the library has no
-/// settings, or panicked.
+/// Lets the safe part decide on a call and keeps errno; `None` without settings, or after a panic.
 fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
     let settings = settings()?;
     let errno = next::last_errno();
@@ -40,7 +39,6 @@ fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
 
 /// Borrows the program's descriptor; `None` if it cannot be one.
 fn borrowed<'a>(fd: RawFd) -> Option<BorrowedFd<'a>> {
-    // SAFETY: not negative. The program must keep it open, as for every call; otherwise our calls fail with
-    // EBADF, like its own.
+    // SAFETY: not negative. The program must keep it open, as for every call; else our calls fail with EBADF.
     (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
 }

@@ -213,7 +213,6 @@ unsafe extern "C-unwind" fn gethostbyaddr_r(
     }
 }
 
-/// Name and address, or h_errno.
 type Known = Result<(String, IpAddr), c_int>;
 
 /// Returns the name's address from the pool; `None` leaves the look-up to the C library.

@@ -54,7 +54,6 @@ impl Gateway {
         std::mem::take(&mut self.far.asked.lock().unwrap())
     }
 
-    /// Returns a command that runs a program under the library.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("LD_PRELOAD", library());
@@ -74,7 +73,6 @@ impl Gateway {
     }
 }
 
-/// Beginning of the scripts.
 const PRELUDE: &str = "
 import asyncio, errno, os, select, signal, socket, subprocess, sys
 def code(call, *arguments):
@@ -99,7 +97,6 @@ async fn answer(far: &Far, control: UnixStream) -> io::Result<()> {
 }
 
 impl FarEnd for Far {
-    /// Stream, and the client entry of a listening program.
     type Stream = (TcpStream, Option<ClientEntry>);
 
     async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {
@@ -167,7 +164,6 @@ pub fn built() -> &'static Path {
     &BUILT
 }
 
-/// Runs a program, which must succeed, and returns its output.
 pub fn output(command: &mut Command) -> String {
     let Output {
         status,

@@ -95,10 +95,7 @@ impl Answer {
         self.status
     }
 
-    /// Writes it.
-    ///
-    /// # Errors
-    /// The connection failed.
+    /// Writes it. Errors: the connection failed.
     pub async fn write(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let Answer { status, fields } = self;
         let text =

@@ -26,10 +26,7 @@ pub enum BodyError {
 
 /// Destination of bytes.
 pub trait Sink {
-    /// Writes all bytes.
-    ///
-    /// # Errors
-    /// It accepts no more.
+    /// Writes all bytes. Errors: it accepts no more.
     fn put(&mut self, bytes: Bytes) -> impl Future<Output = io::Result<()>> + Send;
 }
 
@@ -49,10 +46,7 @@ impl Sink for ToFarEnd<'_> {
 }
 
 /// Transfers a body to its end, decoding and encoding chunks as needed. Extensions and trailers of chunks are
-/// dropped (RFC 9112, sections 7.1.1 and 7.1.2).
-///
-/// # Errors
-/// It ends early, is malformed, or is not accepted.
+/// dropped (RFC 9112, sections 7.1.1 and 7.1.2). Errors: it ends early, is malformed, or is not accepted.
 pub async fn carry<S: Source>(
     from: &mut Input<S>,
     to: &mut impl Sink,

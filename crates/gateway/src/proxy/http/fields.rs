@@ -42,9 +42,7 @@ pub type Fields = Vec<(String, Vec<u8>)>;
 pub struct Sorted {
     /// Fields to forward.
     pub end_to_end: Fields,
-    /// Values of `Content-Length`.
     lengths: Vec<Vec<u8>>,
-    /// Values of `Transfer-Encoding`.
     codings: Vec<Vec<u8>>,
     /// Whether the connection ends after this message.
     pub closes: bool,
@@ -92,10 +90,7 @@ impl Sorted {
     }
 
     /// Returns the framing of a request (RFC 9112, section 6.3): one length, or chunks. Both, several
-    /// lengths, or chunks in HTTP/1.0 are rejected.
-    ///
-    /// # Errors
-    /// It has another framing.
+    /// lengths, or chunks in HTTP/1.0 are rejected. Errors: it has another framing.
     pub fn request(&self, minor: u8) -> Result<Framing, FramingError> {
         match (&self.lengths[..], &self.codings[..]) {
             ([], []) => Ok(Framing::Empty),
@@ -106,10 +101,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the framing of a response that has a body. The same length may occur several times.
-    ///
-    /// # Errors
-    /// It is ambiguous.
+    /// Returns the framing of a response that has a body; equal lengths may repeat. Errors: it is ambiguous.
     pub fn response(&self, minor: u8) -> Result<Framing, FramingError> {
         match (&self.lengths[..], &self.codings[..]) {
             ([], []) => Ok(Framing::UntilEnd),

@@ -39,9 +39,7 @@ pub enum Ended {
 }
 
 /// Forwards a request and its response, over the previous request's connection if it is to the same host.
-///
-/// # Errors
-/// The program has closed its connection.
+/// Errors: the program has closed its connection.
 pub async fn forward<S: Source>(
     client: &mut Input<S>,
     writer: &mut impl Sink,
@@ -91,7 +89,6 @@ impl Outcome {
     }
 }
 
-/// Received part of a response.
 enum Received {
     Whole(Response),
     Nothing,

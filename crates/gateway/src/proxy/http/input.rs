@@ -23,10 +23,7 @@ const READ: usize = 32 << 10;
 
 /// Source of bytes.
 pub trait Source {
-    /// Appends the next bytes; `false` at the end.
-    ///
-    /// # Errors
-    /// The source failed.
+    /// Appends the next bytes; `false` at the end. Errors: the source failed.
     fn more(&mut self, buffer: &mut BytesMut) -> impl Future<Output = io::Result<bool>> + Send;
 }
 
@@ -67,18 +64,12 @@ impl<S: Source> Input<S> {
         }
     }
 
-    /// Reads more; `false` at the end.
-    ///
-    /// # Errors
-    /// The source failed.
+    /// Reads more; `false` at the end. Errors: the source failed.
     pub async fn more(&mut self) -> io::Result<bool> {
         self.source.more(&mut self.buffer).await
     }
 
-    /// Reads more where the input must not end.
-    ///
-    /// # Errors
-    /// It ended, or failed.
+    /// Reads more where the input must not end. Errors: it ended, or failed.
     pub async fn need_more(&mut self) -> io::Result<()> {
         match self.more().await? {
             true => Ok(()),
@@ -86,10 +77,7 @@ impl<S: Source> Input<S> {
         }
     }
 
-    /// Returns the next request; `None` at the end of the input.
-    ///
-    /// # Errors
-    /// It is invalid, or did not arrive in time.
+    /// Returns the next request; `None` at the end of the input. Errors: it is invalid or late.
     pub async fn request(
         &mut self,
         passwords: Option<&Passwords>,

@@ -45,10 +45,7 @@ pub enum HttpError {
     Request(#[from] RequestError),
 }
 
-/// Serves the connection of a program until it ends.
-///
-/// # Errors
-/// A request was refused, or the connection ended within one.
+/// Serves the connection of a program until it ends. Errors: a request was refused or incomplete.
 pub(super) async fn serve(
     mut socket: TcpStream,
     uplink: &Uplink,
@@ -60,8 +57,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Forwards requests until the connection ends, or one requests a tunnel by CONNECT: returns its target and
-/// the data that followed it.
+/// Forwards requests until the connection ends, or until a CONNECT: returns its target and further data.
 async fn serve_requests(
     socket: &mut TcpStream,
     uplink: &Uplink,

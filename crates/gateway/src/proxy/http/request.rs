@@ -137,8 +137,7 @@ impl Request {
         self.method == "CONNECT"
     }
 
-    /// Whether it may be repeated if no response arrived (RFC 9110, section 9.2.2), and can be, since it has
-    /// no body.
+    /// Whether it may be repeated without a response (RFC 9110, section 9.2.2), and can: it has no body.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS") && self.body == Framing::Empty

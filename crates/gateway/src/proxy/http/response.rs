@@ -33,11 +33,7 @@ pub enum ResponseError {
     Framing(#[from] FramingError),
 }
 
-/// Parses the response to a request at the front of `bytes`; returns it and the length of its head, `None` if
-/// it is incomplete.
-///
-/// # Errors
-/// It is invalid.
+/// Parses the response to a request; returns it and its head's length, `None` if incomplete.
 pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, ResponseError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut head = httparse::Response::new(&mut headers);
@@ -80,8 +76,7 @@ impl Response {
         self.code < 200
     }
 
-    /// Returns its head for the program. `is_last` ends the connection afterwards. HTTP/1.0 clients get no
-    /// chunks.
+    /// Returns its head for the program. `is_last` ends the connection. HTTP/1.0 clients get no chunks.
     #[must_use]
     pub fn head(&self, to: &Request, is_last: bool) -> Vec<u8> {
         let Response { code, reason, .. } = self;
