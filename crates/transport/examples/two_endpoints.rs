@@ -22,7 +22,6 @@ use ropewalk_transport::{Config, Endpoint, Event, Profile, Segment};
 const DELAY: [Time; 2] = [Time::from_millis(15), Time::from_millis(40)];
 /// Rate of each path in bit/s, in each direction.
 const RATE: [u64; 2] = [16_000_000, 12_000_000];
-/// The second path loses one in this many segments.
 const LOST: u64 = 200;
 const TRANSFER: u64 = 4_000_000;
 

@@ -13,7 +13,6 @@ pub(crate) struct Acknowledgement<'a> {
 }
 
 impl Acknowledgement<'_> {
-    /// Newly acknowledged bytes, cumulatively or selectively.
     #[inline]
     pub(crate) fn fresh(&self) -> u64 {
         self.delivered.not_sacked + self.delivered.sacked

@@ -1,9 +1,8 @@
 //! Declarations of algorithms: name, source, parameters. Each is in the algorithm's file.
 //!
-//! `algorithm!` defines the config struct of a declaration, with its defaults, and describes each parameter.
-//! `registry!` combines several configs to the enum in a [`Config`](crate::Config), and their algorithms to
-//! an enum with static dispatch. Scenario files, errors, schemas and documentation are generated from these
-//! declarations.
+//! `algorithm!` defines a config struct with defaults and descriptions. `registry!` combines configs to the
+//! enum in a [`Config`](crate::Config), and their algorithms to an enum with static dispatch. Scenario files,
+//! errors, schemas and documentation are generated from the declarations.
 
 mod macros;
 
@@ -210,10 +209,9 @@ pub trait Declared: Sized {
     }
 }
 
-/// A user's own algorithm: a function that creates one instance per connection, and a name for results.
-///
-/// Scenario files cannot name it; a program sets it in a [`Config`](crate::Config). The function captures the
-/// parameters. Two are equal if they share the function.
+/// A user's own algorithm: a name for results, and a function that creates one instance per connection and
+/// captures the parameters. Two are equal if they share the function. Only programs can use it, by a
+/// [`Config`](crate::Config), not scenario files.
 pub struct Own<Settings, Built> {
     name: Arc<str>,
     make: Arc<dyn Fn(&Settings) -> Built + Send + Sync>,

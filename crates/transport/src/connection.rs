@@ -25,7 +25,6 @@ impl<R: Recorder> Connection<'_, R> {
         Window::of(&self.table[self.subflow])
     }
 
-    /// Records an event, if there is a recorder.
     #[inline(always)]
     pub(crate) fn record(&mut self, happening: impl FnOnce() -> Happening) {
         record(self.recorder, self.now, self.subflow, happening);

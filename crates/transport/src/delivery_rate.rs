@@ -17,7 +17,6 @@ impl DeliveryRate {
         }
     }
 
-    /// Counts acknowledged bytes; writes the rate to the table.
     #[inline]
     pub(crate) fn measure(&mut self, now: Time, bytes: u64, state: &mut SubflowState) {
         self.bytes += bytes;

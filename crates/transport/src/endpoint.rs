@@ -48,13 +48,11 @@ pub const MAX_SUBFLOWS: usize = 64;
 
 /// A TCP or MPTCP endpoint: one side of a connection, without input or output.
 ///
-/// After each call of [`handle_segment`](Endpoint::handle_segment),
-/// [`handle_timeout`](Endpoint::handle_timeout) or a method of the application's interface, the driver calls
-/// [`poll_transmit`](Endpoint::poll_transmit) until it returns `None`, then
-/// [`poll_timeout`](Endpoint::poll_timeout) and [`poll_event`](Endpoint::poll_event).
-///
-/// Payload is represented by ranges: [`write`](Endpoint::write) and [`read`](Endpoint::read) count bytes, and
-/// the driver of a real network looks up the bytes of a range when it builds the packet.
+/// After each call that changes the endpoint, the driver calls [`poll_transmit`](Endpoint::poll_transmit)
+/// until it returns `None`, then [`poll_timeout`](Endpoint::poll_timeout) and
+/// [`poll_event`](Endpoint::poll_event). Payload is represented by ranges: [`write`](Endpoint::write) and
+/// [`read`](Endpoint::read) count bytes, and the driver of a real network looks up the bytes of a range when
+/// it builds the packet.
 #[derive(Debug)]
 pub struct Endpoint {
     config: Arc<Config>,
@@ -78,9 +76,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates the side that opens the connection, with this many subflows (1 to 64; TCP uses one).
-    ///
-    /// `key` and `nonce_seed` are random; they determine MPTCP's key and the joins' nonces.
+    /// Creates the side that opens the connection, with this many subflows (1 to 64; TCP uses one). `key` and
+    /// `nonce_seed` are random; they determine MPTCP's key and the joins' nonces.
     pub fn client(config: &Arc<Config>, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
         let count = if endpoint.handshake.multipath {
@@ -121,7 +118,6 @@ impl Endpoint {
     }
 
     fn grow_to(&mut self, count: usize, state: State) {
-        // Exact capacity, since most connections never have more.
         let more = count.saturating_sub(self.subflows.len());
         self.subflows.reserve_exact(more);
         self.table.reserve_exact(more);
@@ -155,7 +151,7 @@ impl Endpoint {
     }
 
     /// Sets a subflow's cost and priority, for schedulers that use them: a higher priority number counts as
-    /// more expensive, whatever the cost.
+    /// more expensive at any cost.
     pub fn set_price(&mut self, subflow: usize, cost: f64, priority: u8) {
         if let Some(state) = self.table.get_mut(subflow) {
             state.cost = cost;
@@ -247,7 +243,7 @@ impl Endpoint {
         taken
     }
 
-    /// Returns the next event, in order of time. It may change after
+    /// Returns the next event, in order of time. It changes with
     /// [`handle_segment`](Endpoint::handle_segment), [`handle_timeout`](Endpoint::handle_timeout) and
     /// [`abort`](Endpoint::abort).
     #[inline]

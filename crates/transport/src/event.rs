@@ -2,8 +2,8 @@
 //!
 //! A recorder is an argument of the methods that [`Endpoint::recorded_by`](crate::Endpoint::recorded_by)
 //! returns. So the type of an endpoint does not depend on the recorder, recording can start and stop at any
-//! time, and events reach the recorder at once, without a queue. The plain methods pass `()`, for which the
-//! creation of events is compiled away.
+//! time, and no queue is needed. The plain methods pass `()`, for which the creation of events is compiled
+//! away.
 
 use ropewalk_quantities::Time;
 

@@ -1,11 +1,8 @@
-//! Memory accounting of Linux's socket buffers, which counts occupied memory (truesize), not payload.
-//!
-//! With power-of-two allocations, a packet of 1500 bytes occupies 2304, as from a TUN device
-//! (`tun_alloc_skb`) or a veth pair; drivers that receive into pages use more.
+//! Memory accounting of Linux's socket buffers, which count occupied memory (truesize), not payload. With
+//! power-of-two allocations, as from a TUN device (`tun_alloc_skb`) or a veth pair, a packet of 1500 bytes
+//! occupies 2304; drivers that receive into pages use more.
 
-/// Size of an `sk_buff`, in whole cache lines.
 pub(crate) const SK_BUFF: u64 = 256;
-/// Size of the `skb_shared_info` at the end of each buffer.
 pub(crate) const SHARED_INFO: u64 = 320;
 /// Headroom of a sent segment (MAX_TCP_HEADER; 320 in kernels with wireless LAN).
 const SENT_HEADERS: u64 = 256;

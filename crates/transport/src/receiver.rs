@@ -16,9 +16,7 @@ const DEFAULT_MSS: u32 = 536;
 /// Position of a segment's data in the subflow's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// In order, or without data.
     InOrder,
-    /// Behind a gap.
     Waits,
     Duplicate,
 }
@@ -111,7 +109,6 @@ impl Receiver {
         self.nxt
     }
 
-    /// Highest offset received.
     pub(crate) fn highest(&self) -> u64 {
         self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
@@ -210,7 +207,6 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges data in order, now or delayed.
     #[inline(always)]
     fn count_in_order(&mut self, now: Time, len: u32) {
         self.unacknowledged += 1;

@@ -13,10 +13,8 @@ pub(crate) use prr::Prr;
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub(crate) phase: Phase,
-    /// Next new offset when the last loss was detected: recovery ends when it is acknowledged (RFC 6582,
-    /// 6675).
+    /// The first retransmission of a recovery is sent regardless of the window.
     pub(crate) point: u64,
-    /// The first retransmission of a recovery is sent whatever the window.
     pub(crate) force: bool,
     pub(crate) use_prr: bool,
     pub(crate) prr: Prr,
@@ -26,7 +24,6 @@ pub(crate) struct Recovery {
     pub(crate) new_first: u32,
     /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] if none.
     pub(crate) limit: u64,
-    /// State before the first loss of the episode.
     pub(crate) before: Option<Box<Before>>,
 }
 
@@ -60,7 +57,6 @@ impl Recovery {
         self.point = offset;
     }
 
-    /// Whether there is nothing to repair, and nothing held back for repairs.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open && !self.force && self.new_first == 0
     }
@@ -75,7 +71,7 @@ impl Recovery {
         self.point
     }
 
-    /// Whether the next retransmission is sent whatever the window.
+    /// Whether the next retransmission is sent regardless of the window.
     #[inline]
     pub(crate) fn is_forced(&self) -> bool {
         self.force

@@ -48,7 +48,6 @@ impl Rto {
         Time::from_nanos(base.as_nanos().saturating_mul(factor)).min(self.max)
     }
 
-    /// Number of consecutive expiries.
     #[inline]
     pub(crate) fn backoff(&self) -> u32 {
         self.backoff
@@ -88,7 +87,6 @@ impl Rto {
         self.follow(state);
     }
 
-    /// Adds the first sample after a spurious timeout.
     #[cold]
     pub(crate) fn renew(&mut self, rtt: Time, renewal: &Renewal, state: &mut SubflowState) {
         self.sample(rtt, state);

@@ -3,8 +3,7 @@ use ropewalk_quantities::Time;
 /// A TCP segment as the endpoints process it: without payload bytes and 32-bit numbers.
 ///
 /// Sequence numbers are offsets in the subflow's stream: SYN is at 0, the first byte at 1, FIN after the last
-/// byte. Data sequence numbers are offsets in the connection's stream, from 0. The wire crate converts them
-/// to the wire format, with initial sequence numbers and 32-bit wrapping.
+/// byte. Data sequence numbers are offsets in the connection's stream, from 0. The wire crate converts them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// Offset of the first byte (or of SYN, or of FIN).

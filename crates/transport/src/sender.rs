@@ -72,7 +72,6 @@ impl Sender {
         self.timestamps = config.extensions.timestamps;
     }
 
-    /// Handles the end of the handshake: the next offset is 1.
     pub(crate) fn on_established(
         &mut self,
         now: Time,
@@ -118,7 +117,6 @@ impl Sender {
         self.rto.current()
     }
 
-    /// Consecutive timeouts without an acknowledgement of new data.
     #[inline]
     pub(crate) fn backoff(&self) -> u32 {
         self.rto.backoff()
@@ -365,7 +363,6 @@ impl Sender {
         (duplicates * mss).min(self.board.outstanding().saturating_sub(mss))
     }
 
-    /// The amount that a congestion event reduces from.
     pub(crate) fn flight_size(&self, mss: u64) -> u64 {
         if self.window.halve_pipe {
             self.pipe(mss)

@@ -13,12 +13,10 @@ pub(crate) struct Subflow {
     pub(crate) state: State,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// Handshake and close segments to send now.
     pub(crate) pending: Pending,
     /// Nonces of a join (RFC 8684, 3.2): own, and the peer's.
     pub(crate) nonce: u32,
     pub(crate) remote_nonce: u32,
-    /// MSS option of the peer's SYN; 0 before it arrived.
     pub(crate) peer_mss: u16,
     /// Time of the SYN or SYN-ACK, for the first RTT sample; `None` if it was retransmitted.
     pub(crate) handshake_sent: Option<Time>,
@@ -26,7 +24,6 @@ pub(crate) struct Subflow {
     pub(crate) queue: VecDeque<(u64, u32)>,
     /// End of the last segment smaller than a full one (`snd_sml`).
     pub(crate) small_end: u64,
-    /// Offset of our FIN, once sent.
     pub(crate) fin: Option<u64>,
     pub(crate) time_wait_until: Time,
     /// The window for which its send buffer was last sized; 0 before it was established.
@@ -42,13 +39,11 @@ pub(crate) struct Subflow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Closed,
-    /// Waiting for a SYN.
     Listen,
     SynSent,
     SynReceived,
     /// A join's third segment was sent and is not yet acknowledged: no data may be sent (RFC 8684, 3.2).
     PreEstablished,
-    /// Open, or closing.
     Established,
     /// Both FINs were acknowledged, and ours was the first.
     TimeWait,
@@ -103,7 +98,6 @@ impl Subflow {
         self.small_end > self.sender.una()
     }
 
-    /// Earliest of its timers.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.sender

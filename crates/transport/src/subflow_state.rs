@@ -1,9 +1,7 @@
 use ropewalk_quantities::Time;
 
-/// State of a subflow that congestion control and scheduling may read.
-///
-/// A connection has one table of these for all its subflows, and passes it read-only; a subflow's index in
-/// the table is its number. Amounts are bytes of payload.
+/// State of a subflow that congestion control and scheduling may read; amounts are bytes of payload. A
+/// connection has one table of these; a subflow's index in it is its number.
 #[derive(Clone, Debug)]
 pub struct SubflowState {
     /// Established, not closing and not failed: it may carry data, and takes part in coupling.
@@ -44,7 +42,7 @@ pub struct SubflowState {
     pub acked_between_losses: u64,
     /// Cost of its data in comparison with other subflows; the unit is the user's.
     pub cost: f64,
-    /// A higher number counts as more expensive than a lower one, whatever the cost.
+    /// A higher number counts as more expensive than a lower one, at any cost.
     pub priority: u8,
     /// It carries new data only while no other subflow is usable (RFC 8684, section 3.3.8).
     pub backup: bool,

@@ -48,7 +48,6 @@ fn held() -> (usize, usize) {
     })
 }
 
-/// Both endpoints, with 10 ms between them.
 struct Pair {
     ends: [Endpoint; 2],
     now: Time,

@@ -5,7 +5,7 @@ use ropewalk_transport::SubflowState;
 use ropewalk_transport::congestion::{Acked, Congestion, CongestionControl, OwnCongestion};
 
 /// Congestion control whose window w, in segments, grows by alpha / w^k per round trip and falls by beta w^l
-/// at a loss, on each subflow separately. k = 0 and l = 1 are NewReno; k = l = 1/2 is SQRT, which falls more
+/// at a loss, on each subflow. With k = 0 and l = 1 it is NewReno, with k = l = 1/2 SQRT, which falls more
 /// gently.
 #[derive(Clone, Debug)]
 pub struct Binomial {

@@ -5,8 +5,7 @@ use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
 
 /// Scheduler: the cheapest subflow carries as much as it can. The others share a budget of bytes per time
-/// slot, and are used only while the cheapest one, at its rate in the last slot, would need longer than a
-/// slot for the waiting data. Data beyond the budget wait for the next slot.
+/// slot, and are used only while the cheapest one, at its last rate, would need longer than a slot.
 #[derive(Clone, Debug)]
 pub struct Budget {
     slot: Time,
@@ -46,7 +45,6 @@ impl Budget {
         self.acknowledged = cheapest.acknowledged;
     }
 
-    /// Used part of the slot's budget.
     fn used(&self, cheapest: usize, subflows: &[SubflowState]) -> u64 {
         let dearer = subflows.iter().enumerate();
         let dearer = dearer.filter(|(number, _)| *number != cheapest);

@@ -2,9 +2,8 @@
 
 /// Declares an algorithm's config: `"name", "source", [tags]`, and its parameters.
 ///
-/// Users read the first paragraph of documentation as the description of the algorithm or parameter. Types
-/// are `number(least, most)`, `integer(least, most)`, `boolean()`, `time(least, most)` and `word(word, ...)`;
-/// the text after the default is its source.
+/// Users read the first paragraph of each doc comment. Types are `number(least, most)`, `integer(least,
+/// most)`, `boolean()`, `time(least, most)` and `word(word, ...)`; the text after the default is its source.
 macro_rules! algorithm {
     (
         $(#[doc = $doc:literal])+
@@ -143,7 +142,6 @@ macro_rules! parameter_kind {
 }
 
 /// Defines an enum of configs, an enum of their algorithms, and a macro that calls a method of any of them.
-///
 /// `Variant(Config => Algorithm)` is one algorithm, or an enum of several.
 macro_rules! registry {
     (

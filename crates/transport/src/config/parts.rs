@@ -17,8 +17,8 @@ pub struct Extensions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
     /// Remember for a window of data whether the congestion window was in use, as in Linux
-    /// (`tcp_cwnd_validate`): it may grow if it was full at least once, and in slow start if it is less than
-    /// twice the maximum in flight. Otherwise only the sender's most recent limit counts.
+    /// (`tcp_cwnd_validate`). It may then grow if it was full at least once, or in slow start if it is less
+    /// than twice the maximum in flight. Otherwise only the sender's most recent limit counts.
     pub validate: bool,
     /// After idling for longer than the RTO, halve the window once per RTO, as in Linux (`tcp_cwnd_restart`);
     /// otherwise, restart from the initial window (RFC 5681, 4.1).
@@ -26,8 +26,8 @@ pub struct WindowConfig {
     /// Let an acknowledgement of new data grow the window even if it reports a new gap, as in Linux;
     /// otherwise it counts as a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
     pub grow_in_disorder: bool,
-    /// Reduce from the congestion window, whatever is in flight, to whole segments, as in Linux; `halve_pipe`
-    /// is then ignored.
+    /// Reduce from the congestion window, not from the data in flight, to whole segments, as in Linux;
+    /// `halve_pipe` is then ignored.
     pub reduce_cwnd: bool,
     /// Reduce from the data in the network (RFC 6675's pipe, as in ns-3) rather than from all unacknowledged
     /// data (RFC 5681's FlightSize).
@@ -155,10 +155,10 @@ impl ReceiverConfig {
 pub struct SendBufferConfig {
     /// Size of the buffer.
     pub size: Bytes,
-    /// `size` is the maximum of an autotuned send buffer, as in Linux (`tcp_sndbuf_expand`). It starts small
-    /// and grows with the congestion window while the application is blocked. It counts memory rather than
-    /// payload, and a blocked application may write again when a third is free. An MPTCP connection's buffer
-    /// is the sum of its subflows' (`__mptcp_sync_sndbuf`), each of which grows up to `size`.
+    /// Let the send buffer start small and grow up to `size` with the congestion window while the application
+    /// is blocked, as in Linux (`tcp_sndbuf_expand`). It counts memory rather than payload, and a blocked
+    /// application may write again when a third is free. With MPTCP each subflow's buffer grows, and the
+    /// connection's is their sum (`__mptcp_sync_sndbuf`).
     pub autotuning: bool,
 }
 

@@ -140,8 +140,6 @@ fn mptcp_ns3() -> Config {
 mod tests {
     use super::*;
 
-    /// In the module, each third duplicate acknowledgement begins a fast recovery; until then no new data are
-    /// sent.
     #[test]
     fn the_profile_of_the_ns_3_module_has_neither_sack_nor_limited_transmit() {
         let module = Config::profile(Profile::MptcpNs3);

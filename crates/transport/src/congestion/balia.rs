@@ -1,9 +1,6 @@
-//! Balia, balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016;
-//! draft-walid-mptcp-congestion-control-04).
-//!
-//! A compromise between LIA's friendliness and OLIA's responsiveness. With x_r = w_r / rtt_r and alpha_r =
-//! max(x_k) / x_r, a path slower than the fastest gains more per acknowledgement, and loses more at a loss,
-//! up to three quarters.
+//! Balia (Peng et al., IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04). With x_r = w_r / rtt_r
+//! and alpha_r = max(x_k) / x_r, a path slower than the fastest gains more per acknowledgement, and loses
+//! more at a loss, up to three quarters.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, path, paths, paths_from};
@@ -96,7 +93,6 @@ mod tests {
             control.on_congestion(0, cause, Time::ZERO, &table),
             10 * MSS
         );
-        // Loses three quarters: 5 - 3.75.
         assert_eq!(control.on_congestion(1, cause, Time::ZERO, &table), 1250);
     }
 

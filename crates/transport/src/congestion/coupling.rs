@@ -1,7 +1,5 @@
-//! Shared parts of the coupled algorithms: participating subflows, their windows, and fractional bytes of
-//! growth.
-//!
-//! Slow start is unchanged on each subflow (RFC 6356, section 3).
+//! Shared parts of the coupled algorithms: subflows in the coupling, their windows, fractional bytes of
+//! growth. Slow start is unchanged on each subflow (RFC 6356, section 3).
 
 use std::fmt;
 
@@ -19,7 +17,6 @@ pub(super) trait Coupled: fmt::Debug {
     /// avoidance.
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64;
 
-    /// The new ssthresh at a congestion event.
     fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64;
 }
 
@@ -57,7 +54,6 @@ impl<C: Coupled> CongestionControl for C {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoupledPath<'a> {
     pub(super) state: &'a SubflowState,
-    /// Congestion window, in bytes.
     pub(super) window: f64,
     /// 1 / srtt, per nanosecond; stored, since divisions dominate the cost.
     pub(super) per_rtt: f64,
@@ -87,7 +83,6 @@ pub(super) fn growing(state: &SubflowState) -> Option<CoupledPath<'_>> {
     with_window(state, state.cwnd)
 }
 
-/// All paths, for an increase of the subflow `own`.
 #[inline]
 pub(super) fn paths_from(
     own: usize,
@@ -121,7 +116,6 @@ pub(super) struct Coupling {
     slow_start: SlowStart,
     /// Growth of each subflow that does not amount to a byte yet, in bytes.
     fractions: Vec<f64>,
-    /// `fractions` before a loss.
     saved: Vec<f64>,
 }
 

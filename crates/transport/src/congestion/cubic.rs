@@ -1,7 +1,6 @@
-//! CUBIC (RFC 9438), with HyStart if requested.
-//!
-//! Windows are real numbers of segments, as in the RFC, or integers, as in Linux; callers see bytes. W_est
-//! counts all bytes acknowledged; the cubic growth counts them as slow start does.
+//! CUBIC (RFC 9438), with HyStart if requested. Windows are real numbers of segments, as in the RFC, or
+//! integers, as in Linux; callers see bytes. W_est counts all bytes acknowledged; the cubic growth counts
+//! them as slow start does.
 
 mod linux;
 mod rfc;
@@ -66,9 +65,7 @@ pub struct Cubic {
     history: History,
     /// State to restore after spurious losses (section 4.9.2).
     saved: Option<Box<Saved>>,
-    /// Since when the window has not limited the sender.
     unlimited_since: Option<Time>,
-    /// Since when nothing has been in flight.
     drained_at: Option<Time>,
 }
 
@@ -80,7 +77,6 @@ struct Saved {
     growth: Growth,
 }
 
-/// Rule of growth in congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 enum Growth {
     InSegments(linux::Growth),
@@ -95,7 +91,6 @@ struct Course<'a> {
     srtt: Time,
     c: f64,
     epoch: &'a mut Option<Epoch>,
-    /// Window before the last loss; zero if unknown.
     w_max: f64,
 }
 

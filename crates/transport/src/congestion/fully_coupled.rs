@@ -1,9 +1,6 @@
-//! Fully coupled congestion control: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation
-//! 2).
-//!
-//! A loss on any path removes half of the *total* window, so a path with more losses ends at its minimum
-//! window: traffic concentrates on the best path, and flaps between equal paths. The printed equation (2)
-//! lacks a symbol; the loss case is max(w_i - w / 2, 1).
+//! Fully coupled: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation 2). A loss on any
+//! path removes half of the *total* window, so traffic concentrates on the best path, and flaps between equal
+//! paths. The printed equation (2) lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, path, paths_from};

@@ -1,21 +1,18 @@
-//! HyStart: ends slow start before it overflows the queue (Ha and Rhee, 2011).
-//!
-//! This is the hybrid slow start of Linux's CUBIC, not HyStart++ (RFC 9406). Slow start ends when an ACK
-//! train within a round trip lasts longer than half of the minimum RTT (the window fills the path), or when
-//! the minimum RTT of a round exceeds the overall minimum by an eighth, within bounds.
+//! HyStart: ends slow start before it overflows the queue (Ha and Rhee, 2011), as in Linux's CUBIC; not
+//! HyStart++ (RFC 9406). Slow start ends when an ACK train lasts longer than half of the minimum RTT (the
+//! window fills the path). It also ends when a round's minimum RTT exceeds the overall one by an eighth,
+//! within bounds.
 
 use ropewalk_quantities::Time;
 
 use super::Acked;
 use crate::SubflowState;
 
-/// Slow start continues below this many segments.
 const LOW_WINDOW: u64 = 16;
 /// RTT samples of a round before its minimum counts.
 const MIN_SAMPLES: u32 = 8;
 /// Largest spacing of acknowledgements in one train.
 const ACK_SPACING: Time = Time::from_millis(2);
-/// Slack for delayed acknowledgements.
 const ACK_DELAY: Time = Time::from_millis(1);
 /// Bounds of the rise in RTT.
 const MIN_RISE: Time = Time::from_millis(4);

@@ -1,6 +1,4 @@
 //! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
-//!
-//! Slow start and the decrease are standard TCP's (section 3).
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, paths, paths_from};
@@ -29,9 +27,8 @@ pub struct Lia {
     coupling: Coupling,
 }
 
-/// Aggressiveness of the connection, RFC 6356, equation (2); dimensionless.
-///
-/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. NaN if no subflow takes part.
+/// Aggressiveness of the connection, dimensionless; NaN if no subflow takes part. RFC 6356, equation (2):
+/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2.
 pub fn alpha(subflows: &[SubflowState]) -> f64 {
     let sums = Sums::of(paths(subflows));
     sums.total * sums.alpha_over_total()

@@ -1,8 +1,7 @@
-//! Linked increases as printed in gomez-2014 (equation 3): w_i grows by alpha / w_i.
-//!
-//! RFC 6356 (`lia`) grows by min(alpha / w, 1 / w_i) instead. Here each subflow gains alpha segments per
-//! round trip whatever its share of the total, and alpha may exceed one if round-trip times differ. alpha is
-//! equation (5), with the sum over all subflows in the denominator.
+//! Linked increases as printed in gomez-2014 (equation 3): w_i grows by alpha / w_i, where RFC 6356 (`lia`)
+//! has min(alpha / w, 1 / w_i). So each subflow gains alpha segments per round trip for any share of the
+//! total, and alpha may exceed one if round-trip times differ. alpha is equation (5), with the sum over all
+//! subflows in the denominator.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, paths_from};

@@ -91,9 +91,10 @@ pub struct Settings {
     pub byte_counting: bool,
     /// Leave slow start when the RTT rises, if the algorithm supports it.
     pub hystart: bool,
-    /// Let CUBIC grow as in Linux (`bictcp_update`) rather than as in RFC 9438: by whole segments; in the
-    /// Reno-friendly region by 0.53 of them per round trip even beyond the window before the loss (4.3), and
-    /// by at least a twentieth of the window until the first loss; it looks ahead by the minimum RTT.
+    /// Let CUBIC grow by whole segments as in Linux (`bictcp_update`) rather than as in RFC 9438. The
+    /// Reno-friendly region grows by 0.53 segments per round trip even beyond the window before the loss
+    /// (4.3). Until the first loss, growth is at least a twentieth of the window. It looks ahead by the
+    /// minimum RTT.
     pub linux_cubic: bool,
     /// The algorithm that `uncoupled` runs on each subflow.
     pub subflow: SinglePathConfig,
@@ -135,10 +136,9 @@ pub trait CongestionControl: fmt::Debug {
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64;
 
     /// Returns the new ssthresh at a congestion event. The sender sets cwnd from it (RFC 6675, 6937 or 5681).
-    ///
-    /// For this call the subflow's `in_flight` is RFC 5681's FlightSize: data sent and not cumulatively
-    /// acknowledged, including data reported as received or lost. A repeated timeout of the same data is not
-    /// reported (RFC 5681, section 3.1).
+    /// Here the subflow's `in_flight` is RFC 5681's FlightSize: data sent and not cumulatively acknowledged,
+    /// including data reported as received or lost. A repeated timeout of the same data is not reported (RFC
+    /// 5681, section 3.1).
     #[must_use]
     fn on_congestion(
         &mut self,
@@ -148,11 +148,8 @@ pub trait CongestionControl: fmt::Debug {
         subflows: &[SubflowState],
     ) -> u64;
 
-    /// Saves the algorithm's own state of the subflow, replacing the state saved before.
-    ///
-    /// Called before the first congestion event after a time without known losses. The sender saves the
-    /// values in the table; an algorithm without state needs neither this nor
-    /// [`restore`](CongestionControl::restore).
+    /// Saves the algorithm's own state of the subflow before the first congestion event after a time without
+    /// known losses. The sender saves the values in the table.
     fn save(&mut self, _subflow: usize) {}
 
     /// Restores the saved state: all congestion events since the last [`save`](CongestionControl::save) were

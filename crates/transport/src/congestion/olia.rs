@@ -2,8 +2,8 @@
 //! draft-khalili-mptcp-congestion-control-05).
 //!
 //! LIA's increase with the window itself as the weight, plus a term alpha_r that moves window from the
-//! largest paths to the best ones that are not among the largest. A path's quality is the number of bytes
-//! delivered between losses. Windows that differ by less than a segment count as equal.
+//! largest paths to the best others. A path's quality is the number of bytes delivered between losses.
+//! Windows that differ by less than a segment count as equal.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, growing, paths, paths_from};
@@ -101,10 +101,9 @@ fn quality(path: &CoupledPath<'_>) -> f64 {
     l as f64 * path.per_rtt * path.per_rtt
 }
 
-/// alpha_r of the draft, section 3; dimensionless.
-///
-/// 1 / (|all| |B \ M|) for a best path that is not among the largest, -1 / (|all| |M|) for a largest path if
-/// there are such best ones, otherwise 0. Also 0 for a subflow outside the coupling.
+/// alpha_r of the draft, section 3, dimensionless: 1 / (|all| |B \ M|) for a best path that is not among the
+/// largest, -1 / (|all| |M|) for a largest path if there are such best ones, otherwise 0. Also 0 for a
+/// subflow outside the coupling.
 pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
     growing(&subflows[subflow]).map_or(0.0, |own| {
         Sums::of(subflow, subflows).alpha(&own, subflow, subflows)
@@ -152,15 +151,12 @@ mod tests {
         let mut table = [subflow(20.0, 0.1), subflow(5.0, 0.1), subflow(5.0, 0.1)];
         table[1].acked_since_loss = 900 * MSS;
         table[0].acked_between_losses = 300 * MSS;
-        // M = {0}, B = {1}: -1/3, 1/3, 0.
         let third = 1.0 / 3.0;
         assert_eq!(alpha(0, &table), -third);
         assert_eq!(alpha(1, &table), third);
         assert_eq!(alpha(2, &table), 0.0);
-        // l is the greater of the two intervals.
         table[0].acked_between_losses = 1000 * MSS;
         assert_eq!([0, 1, 2].map(|i| alpha(i, &table)), [0.0; 3]);
-        // Two best paths share the increase.
         table[1].acked_since_loss = 1000 * MSS;
         table[2].acked_since_loss = 2000 * MSS;
         table[1].acked_between_losses = 2000 * MSS;

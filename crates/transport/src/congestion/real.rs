@@ -1,16 +1,12 @@
-//! Conversions between integers and real numbers.
-//!
-//! Windows and times are far below 2^63, where a processor converts a signed number in one instruction and an
-//! unsigned one in six. None is NaN, which [`f64::min`] and [`f64::max`] check for.
+//! Conversions between integers and real numbers below 2^63, where a processor converts a signed number in
+//! one instruction and an unsigned one in six. None is NaN, which [`f64::min`] and [`f64::max`] check for.
 
-/// Converts an integer below 2^63.
 #[inline]
 pub(super) fn real(amount: u64) -> f64 {
     debug_assert!(amount <= i64::MAX as u64, "{amount} is below 2^63");
     amount as i64 as f64
 }
 
-/// Integer part of a number from 0 to below 2^63.
 #[inline]
 pub(super) fn whole(number: f64) -> u64 {
     debug_assert!(number >= 0.0, "{number} is not below zero");

@@ -1,13 +1,10 @@
-//! Slow start of all algorithms.
-//!
-//! Below ssthresh the window grows by all bytes acknowledged (RFC 3465 without its limit L, as in Linux), or
-//! by at most one segment per acknowledgement (RFC 5681, equation 2). Coupled algorithms do not change it
-//! (RFC 6356, section 3).
+//! Slow start of all algorithms (RFC 5681). Coupled algorithms do not change it (RFC 6356, section 3).
 
 /// Counting of acknowledgements, and growth of the window below ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowStart {
-    /// Count bytes (RFC 3465) rather than acknowledgements (RFC 5681).
+    /// Grow by all bytes acknowledged (RFC 3465 without its limit L, as in Linux) instead of at most one
+    /// segment per acknowledgement (RFC 5681, equation 2).
     pub byte_counting: bool,
 }
 
@@ -21,10 +18,9 @@ pub struct Grown {
 }
 
 impl SlowStart {
-    /// Grows a window below `ssthresh`; all in bytes.
-    ///
-    /// With byte counting the window stops at ssthresh exactly, and the rest is returned. Otherwise an
-    /// acknowledgement is not divided, and may move the window past ssthresh by less than a segment.
+    /// Grows a window below `ssthresh`; all in bytes. With byte counting the window stops at ssthresh
+    /// exactly, and the rest is returned. Otherwise an acknowledgement is not divided, and may move the
+    /// window past ssthresh by less than a segment.
     #[inline]
     #[must_use]
     pub fn grow(self, cwnd: u64, ssthresh: u64, mss: u64, bytes: u64) -> Grown {

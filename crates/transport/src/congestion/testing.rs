@@ -22,7 +22,6 @@ pub(super) const BY_ACKS: Settings = Settings {
     ..BY_BYTES
 };
 
-/// A subflow in congestion avoidance with this window (segments) and RTT (seconds).
 pub(super) fn subflow(segments: f64, rtt: f64) -> SubflowState {
     let rtt = Time::from_secs_f64(rtt);
     SubflowState {
@@ -38,7 +37,6 @@ pub(super) fn subflow(segments: f64, rtt: f64) -> SubflowState {
     }
 }
 
-/// An acknowledgement of this many bytes by a window-limited sender.
 pub(super) fn acked(bytes: u64) -> Acked {
     Acked {
         now: Time::from_secs(1),

@@ -1,6 +1,5 @@
-//! A single-path algorithm on each subflow separately (gomez-2014, equation 1, for any algorithm).
-//!
-//! Each subflow is as aggressive as a single TCP, so n subflows through one bottleneck take n shares.
+//! A single-path algorithm on each subflow (gomez-2014, equation 1, for any algorithm): as aggressive as
+//! single TCPs, so n subflows through one bottleneck take n shares.
 
 use ropewalk_quantities::Time;
 

@@ -8,7 +8,6 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Counts a segment if it has new data.
     #[inline]
     pub(super) fn count(&mut self, is_new: bool) {
         self.packets += u64::from(is_new);
@@ -21,12 +20,10 @@ impl Arrivals {
         self.behind_gap_max = self.behind_gap_max.max(behind_gap);
     }
 
-    /// Segments with new data, and how many of them arrived behind a gap.
     pub(super) fn packets(&self) -> (u64, u64) {
         (self.packets, self.out_of_order)
     }
 
-    /// Largest number of bytes that were behind a gap at once.
     pub(super) fn behind_gap_max(&self) -> u64 {
         self.behind_gap_max
     }

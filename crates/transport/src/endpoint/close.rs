@@ -7,7 +7,6 @@ use crate::scheduling::SubflowSet;
 use crate::subflow::{Pending, State};
 
 impl Endpoint {
-    /// Handles an acknowledgement that arrived while closing.
     pub(super) fn advance_close(&mut self, now: Time, subflow: usize) {
         if self.handshake.multipath && self.tx.fin_acked() {
             self.settled = SubflowSet::NONE;
@@ -46,7 +45,6 @@ impl Endpoint {
         self.advance_close(now, subflow);
     }
 
-    /// Makes each subflow send its FIN: the connection's stream has ended in both directions.
     fn finish_subflows(&mut self) {
         for number in 0..self.subflows.len() {
             let flow = &mut self.subflows[number];

@@ -9,7 +9,6 @@ use crate::memory::MPTCP_PIECE;
 /// Interval while no subflow's timer runs (TCP_RTO_MIN).
 const MIN_INTERVAL: Time = Time::from_millis(200);
 
-/// Timer for the connection's first unacknowledged data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataTimer {
     at: Time,
@@ -25,7 +24,6 @@ impl DataTimer {
         set_until: 0,
     };
 
-    /// Expiry, or [`Time::MAX`].
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at
@@ -37,7 +35,6 @@ impl DataTimer {
     }
 }
 
-/// End of the fragment of the stream that contains this offset.
 #[inline]
 fn fragment_end(offset: u64) -> u64 {
     offset - offset % MPTCP_PIECE + MPTCP_PIECE

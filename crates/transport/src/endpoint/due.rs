@@ -21,7 +21,6 @@ impl Due {
         !self.data && self.control.with_all(self.acks).is_empty()
     }
 
-    /// Subflows whose output precedes new data.
     #[inline]
     pub(super) fn before_new_data(&self) -> SubflowSet {
         self.control.with_all(self.recovering).with_all(self.probes)

@@ -19,7 +19,6 @@ pub(super) enum Role {
     Server,
 }
 
-/// State of an endpoint's handshake.
 #[derive(Debug)]
 pub(super) struct Handshake {
     pub(super) role: Role,
@@ -55,7 +54,6 @@ impl Endpoint {
         self.due.control.insert(subflow);
     }
 
-    /// Opens all other subflows, once both sides know the keys.
     pub(super) fn join_all(&mut self) {
         if self.handshake.role == Role::Client {
             for subflow in 1..self.subflows.len() {
@@ -307,7 +305,6 @@ impl Endpoint {
         }
     }
 
-    /// Sets the flags of every further segment, and the number of SACK blocks that fit next to its options.
     fn set_usual_flags(&mut self, flags: Flags) {
         self.handshake.usual_flags = flags;
         let usual = Segment {

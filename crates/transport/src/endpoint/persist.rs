@@ -5,7 +5,6 @@ use ropewalk_quantities::Time;
 /// Largest number of doublings of the interval between probes.
 const MAX_BACKOFF: u32 = 16;
 
-/// Time of the next probe, and number of probes sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PersistTimer {
     at: Time,
@@ -18,7 +17,6 @@ impl PersistTimer {
         probes: 0,
     };
 
-    /// Expiry, or [`Time::MAX`].
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at

@@ -38,13 +38,11 @@ impl Queues {
         self.filled.remove(subflow);
     }
 
-    /// Subflows with queued data that may have space for them.
     #[inline]
     pub(super) fn to_poll(&self) -> SubflowSet {
         self.filled.without(self.full)
     }
 
-    /// Subflows with queued data that have no space for them.
     pub(super) fn full(&self) -> SubflowSet {
         self.filled.and(self.full)
     }
@@ -58,14 +56,12 @@ impl Queues {
     }
 
     /// Unmarks a subflow that may have space for its queued data: a segment arrived, a timer expired, a probe
-    /// took data from its queue, or the queue is new. Nothing else frees space, so a full subflow is not
-    /// polled before.
+    /// took data from its queue, or the queue is new. Nothing else frees space.
     #[inline]
     pub(super) fn ask_again(&mut self, subflow: usize) {
         self.full.remove(subflow);
     }
 
-    /// Whether the first data of a full subflow are acknowledged already, up to `una`.
     #[inline]
     pub(super) fn are_overtaken(&self, una: u64) -> bool {
         una >= self.full_until

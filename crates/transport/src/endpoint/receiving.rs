@@ -43,9 +43,8 @@ impl Endpoint {
     }
 
     /// Discards an old segment (PAWS); returns whether it was old. One with data is acknowledged (RFC 7323,
-    /// 5.3, R1). A pure acknowledgement is not: Linux answers at most one per half second, which has no
-    /// effect. An old duplicate acknowledgement that changes no window is accepted, as in Linux
-    /// (`tcp_disordered_ack`).
+    /// 5.3, R1); a pure acknowledgement is not. An old duplicate acknowledgement that changes no window is
+    /// accepted, as in Linux (`tcp_disordered_ack`).
     fn discard_old(&mut self, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         if !flow.receiver.is_old(segment) {
@@ -116,7 +115,6 @@ impl Endpoint {
         let flow = &self.subflows[subflow];
         self.timers.note(flow.sender.timer_at());
         if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
-            // The subflow responds again.
             self.table[subflow].usable = flow.fin.is_none();
         }
         if self.handshake.multipath {
@@ -200,7 +198,7 @@ impl Endpoint {
         if len > 0 {
             self.note_arrival(now, subflow, segment);
         }
-        // The data of plain TCP behind a gap are those of its subflow, and already counted.
+        // Plain TCP: data behind a gap are already counted in its subflow.
         let alone = !self.handshake.multipath && self.subflows.len() == 1;
         let flow = &mut self.subflows[subflow];
         let mut new = 0;

@@ -3,10 +3,8 @@ use ropewalk_quantities::Time;
 use crate::event::{Happening, Recorded, Recorder, Settled, StateChanged};
 use crate::{Endpoint, Segment};
 
-/// An endpoint whose methods record events; returned by [`Endpoint::recorded_by`].
-///
-/// Each method has the effect of that of [`Endpoint`] with the same name, whose calls are not recorded. They
-/// can be mixed.
+/// An endpoint whose methods record events; returned by [`Endpoint::recorded_by`]. The methods of
+/// [`Endpoint`] with the same names have the same effect, without records; both may be mixed.
 #[derive(Debug)]
 pub struct RecordedEndpoint<'a, R> {
     endpoint: &'a mut Endpoint,
@@ -39,9 +37,8 @@ impl Endpoint {
         self.run_timers(now, &mut ());
     }
 
-    /// Writes the next segment to send to `segment` and returns its subflow; `None` leaves `segment`
-    /// unchanged. Call it until it returns `None`, after every other call. The caller owns the memory, which
-    /// saves a copy.
+    /// Writes the next segment to send to `segment` (the caller's memory, to save a copy) and returns its
+    /// subflow. Call it after every other call, until it returns `None`, which leaves `segment` unchanged.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {

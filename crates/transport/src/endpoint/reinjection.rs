@@ -109,8 +109,7 @@ impl Endpoint {
     }
 
     /// Finds the first data on this subflow, from a scoreboard index on, to copy to another. Lowers `next`,
-    /// the time of the next check, where needed, and counts the bytes of the subflow up to where the check
-    /// ended.
+    /// the time of the next check, where needed, and counts the bytes up to the end of the check.
     fn first_late(
         &mut self,
         now: Time,

@@ -1,16 +1,14 @@
-//! Autotuning of send buffers with the congestion window, as in Linux.
-//!
-//! Each subflow has a buffer, for twice the memory of its congestion window (`tcp_sndbuf_expand`); an MPTCP
-//! connection has their sum (`__mptcp_sync_sndbuf`). Queueing there is most of the delay of bulk data.
+//! Autotuning of send buffers with the congestion window, as in Linux. A subflow's buffer is twice the memory
+//! of its congestion window (`tcp_sndbuf_expand`), an MPTCP connection's the sum of them
+//! (`__mptcp_sync_sndbuf`). Queueing there is most of the delay of bulk data.
 
 use crate::endpoint::Endpoint;
 use crate::memory::{MIN_SEND_BUFFER, send_buffer_for};
 
 impl Endpoint {
     /// Grows a subflow's buffer with its window after an acknowledgement, while the application is blocked.
-    /// The kernel requires a window that is not full (`tcp_check_space`, `tcp_should_expand_sndbuf`). That
-    /// holds whenever the window has grown by a segment, which is not sent before a second one can be
-    /// (`tcp_tso_should_defer`).
+    /// The kernel requires a window that is not full (`tcp_check_space`, `tcp_should_expand_sndbuf`), which
+    /// holds whenever the window has grown by a segment (`tcp_tso_should_defer`).
     #[inline]
     pub(super) fn expand_send_buffer(&mut self, subflow: usize) {
         if self.tx.grows() && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {

@@ -72,8 +72,8 @@ impl Endpoint {
         self.poll_queued(now, recorder)
     }
 
-    /// Sends a tail loss probe, whatever the congestion window: new data if the subflow has any, otherwise
-    /// its last segment (RFC 8985, 7.3).
+    /// Sends a tail loss probe, regardless of the congestion window: new data if the subflow has any,
+    /// otherwise its last segment (RFC 8985, 7.3).
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         let subflow = self.due.probes.iter().next()?;
         self.due.probes.remove(subflow);
@@ -105,9 +105,8 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
-    /// Notes that a subflow may have space for its queued data
-    /// ([`Queues::ask_again`](super::queues::Queues::ask_again)), and that its state in the table may have
-    /// changed.
+    /// Notes that a subflow's state in the table may have changed, and that it may have space for its queued
+    /// data ([`Queues::ask_again`](super::queues::Queues::ask_again)).
     #[inline]
     pub(super) fn ask_again(&mut self, subflow: usize) {
         self.queues.ask_again(subflow);
@@ -257,7 +256,6 @@ impl Endpoint {
             && self.subflows[subflow].holds_small()
     }
 
-    /// Assigns the next bytes of the stream to this subflow.
     #[inline]
     fn assign(&mut self, subflow: usize, len: u64) -> u64 {
         self.table[subflow].assigned += len;
@@ -353,7 +351,6 @@ impl Endpoint {
         }
     }
 
-    /// Sends other data when no new data may be sent.
     #[inline]
     fn poll_instead<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {

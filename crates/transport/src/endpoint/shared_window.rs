@@ -46,7 +46,6 @@ impl Endpoint {
         }
     }
 
-    /// Grows the receive buffer after a read, if needed.
     #[inline]
     pub(super) fn tune_receive_buffer(&mut self) {
         if self.rx.may_grow() {

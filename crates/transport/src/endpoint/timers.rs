@@ -23,7 +23,6 @@ pub(super) struct Timers {
     earliest: Time,
     pub(super) persist: PersistTimer,
     pub(super) data: DataTimer,
-    /// Time at which the scheduler requested a call.
     scheduler_at: Time,
 }
 

@@ -1,12 +1,11 @@
-//! Fast paths (header prediction) of each method: the next data in order at a receiver without gaps, a
-//! cumulative acknowledgement at a sender without losses, full segments that the windows allow.
+//! Fast paths (header prediction): the next data in order at a receiver without gaps, a cumulative
+//! acknowledgement at a sender without losses, full segments that the windows allow.
 //!
-//! A subflow is *settled* while neither it nor its connection has anything to repair, close or negotiate.
-//! Only the slow path can change that, so one bit replaces many checks. The slow path updates a subflow's bit
-//! at its end; a closed window or the end of the stream clears all bits. Each fast path examines the segment
-//! before it changes any state, and otherwise leaves it to the slow path. Tests verify that both have the
-//! same effect (`tests/usual.rs`). With a recorder ([`RecordedEndpoint`](crate::RecordedEndpoint)) only the
-//! slow path is used.
+//! A subflow is *settled* while neither it nor its connection has anything to repair, close or negotiate. The
+//! slow path updates a subflow's bit at its end; a closed window or the end of the stream clears all bits.
+//! Each fast path examines the segment before it changes any state, and otherwise leaves it to the slow path.
+//! Tests verify that both have the same effect (`tests/usual.rs`). With a recorder only the slow path is
+//! used.
 
 mod queued;
 
@@ -25,7 +24,6 @@ impl Endpoint {
         self.settled.set(subflow, is_settled);
     }
 
-    /// Conditions that are most likely false come first.
     fn is_settled(&self, subflow: usize) -> bool {
         let (Some(flow), Some(state)) = (self.subflows.get(subflow), self.table.get(subflow))
         else {

@@ -10,7 +10,6 @@ use crate::scoreboard::{Scoreboard, Sent};
 /// Default DupThresh, used until reordering is detected (RFC 5681, 3.2).
 pub const USUAL_THRESHOLD: u32 = 3;
 
-/// Duplicate acknowledgements of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateAcks {
     count: u32,
@@ -20,11 +19,9 @@ pub(crate) struct DuplicateAcks {
     previous_ack: u64,
 }
 
-/// State of a sender for the detector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) phase: Phase,
-    /// Recovery point of the present or last recovery.
     pub(crate) point: u64,
     pub(crate) una: u64,
     pub(crate) sack: bool,

@@ -1,9 +1,8 @@
 //! Loss detection: which segments are lost. The reaction is in [`recovery`](crate::recovery).
 //!
 //! A detector examines an acknowledgement, or is called when its timer expires. It marks lost segments on the
-//! scoreboard, and returns a [`Found`] with the reasons for recovery. There are three detectors: duplicate
-//! acknowledgements, RACK in their place, and the tail loss probe, whose acknowledgement lets the others
-//! detect losses.
+//! scoreboard, and returns a [`Found`] with the reasons for recovery. Either duplicate acknowledgements or
+//! RACK detect losses, also with the acknowledgement of a tail loss probe.
 
 mod duplicate_acks;
 mod rack;
@@ -24,7 +23,6 @@ pub(crate) use tail_loss_probe::Probe;
 /// Added to timers shorter than the retransmission timeout (Linux's TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
 
-/// Result of a detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// A new loss was detected: begin recovery if it is not in progress.

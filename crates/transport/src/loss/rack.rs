@@ -1,7 +1,6 @@
-//! RACK (RFC 8985): a segment is lost once one that was sent sufficiently later has arrived.
-//!
-//! By comparing times, RACK also detects lost retransmissions and losses at the end of a flight, and
-//! tolerates reordering. Where the RFC leaves a choice, this module follows Linux (net/ipv4/tcp_recovery.c).
+//! RACK (RFC 8985; choices as in Linux, net/ipv4/tcp_recovery.c): a segment is lost once one that was sent
+//! sufficiently later has arrived. By comparing times, RACK also detects lost retransmissions and losses at
+//! the end of a flight, and tolerates reordering.
 
 use std::collections::VecDeque;
 
@@ -21,7 +20,6 @@ pub(crate) struct Rack {
     newest: (Time, u64),
     /// RTT of the last segment that arrived (RACK.rtt).
     rtt: Time,
-    /// Segments have arrived since the last search for losses.
     advanced: bool,
     reordering_seen: bool,
     /// The reordering window in quarters of the minimum RTT (RACK.reo_wnd_mult), at most 255.
@@ -36,7 +34,6 @@ pub(crate) struct Rack {
     passed_to: u64,
 }
 
-/// State of a sender for the detector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
@@ -94,7 +91,6 @@ impl Rack {
         self.reordering_seen = true;
     }
 
-    /// The reordering window in quarters of the minimum RTT.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u8 {
         self.steps

@@ -1,9 +1,7 @@
 //! Tail loss probe (RFC 8985, section 7): if no acknowledgement arrives for two round trips, another segment
-//! is sent, whose acknowledgement reveals losses before the retransmission timer expires.
-//!
-//! As in Linux (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
+//! is sent, whose acknowledgement reveals losses before the retransmission timer expires. As in Linux
+//! (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
 
-/// The outstanding probe of a subflow, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TailLossProbe {
     pub(crate) on: bool,

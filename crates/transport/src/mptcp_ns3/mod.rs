@@ -1,18 +1,18 @@
 //! The MPTCP of the ns-3 module that gomez-2014, park-2014 and alheid-2016 used (Chihani and Collange's
 //! mptcp-ns3), as a separate sender and receiver.
 //!
-//! It is not RFC 8684. A subflow is acknowledged only as far as it is in order **at both levels**: a segment
-//! that is in order on its subflow but ahead in the stream is stored, its subflow's next expected number does
-//! not advance, and all following segments on that subflow cause duplicate acknowledgements. So links of
-//! unequal delay look like losses, although they reorder no subflow. The module's D-SACK, Eifel, TCP-DOOR and
-//! F-RTO are its own reactions to that ([`Policy`]), not those of the RFCs.
-//!
-//! Source: github.com/dzlab/mptcp-ns3, commit be937b0; its port to ns-3.13,
-//! david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules.
+//! It is not RFC 8684. A subflow is acknowledged only as far as it is in order **at both levels**. A segment
+//! in order on its subflow but ahead in the stream is stored, and it and all following segments on that
+//! subflow cause duplicate acknowledgements. So links of unequal delay look like losses, although they
+//! reorder no subflow. The module's D-SACK, Eifel, TCP-DOOR and F-RTO are its own reactions to that
+//! ([`Policy`]), different from the RFCs.
 //!
 //! Segments are counted rather than bytes: each has a number on the subflow and a number in the stream, which
 //! do not change when it is retransmitted. The receive window is unlimited, acknowledgements are not delayed,
 //! and there is neither fast recovery nor SACK.
+//!
+//! Source: github.com/dzlab/mptcp-ns3, commit be937b0; its port to ns-3.13,
+//! david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules.
 
 mod coupling;
 mod receiver;
@@ -41,7 +41,7 @@ pub enum Policy {
     /// The third duplicate indicates a loss.
     None,
     /// Each segment that is ahead in the stream is reported by data number. Such duplicates count against the
-    /// lowest unacknowledged segment of the stream, whatever its subflow.
+    /// lowest unacknowledged segment of the stream, on any subflow.
     Dsack,
     /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
     Eifel,

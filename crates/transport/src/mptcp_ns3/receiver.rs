@@ -1,4 +1,4 @@
-//! The receiver, which acknowledges only what is in order both on the subflow and in the stream.
+//! The receiver, which acknowledges only data in order both on the subflow and in the stream.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -140,7 +140,6 @@ impl Receiver {
         });
     }
 
-    /// This stored segment, and the lowest contiguous block of the store.
     fn report(&self, data: u64) -> [(u64, u64); 2] {
         let mut numbers = self.store.keys().copied();
         let start = numbers.next().unwrap_or(data);

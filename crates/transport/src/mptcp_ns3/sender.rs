@@ -21,7 +21,6 @@ const DEAF: f64 = 0.03;
 pub struct Sender {
     settings: Settings,
     subflows: Vec<Subflow>,
-    /// Subflow to try first.
     turn: usize,
     split: Option<Split>,
     next: u64,
@@ -360,8 +359,8 @@ impl Sender {
     }
 
     /// The module's `gThroughput`, in bit/s: the sum over subflows of cwnd x MSS x 8 / srtt, averaged over
-    /// acknowledgements since the last [`restart`](Sender::restart_throughput). An upper bound, not goodput.
-    /// `None` before the first acknowledgement.
+    /// acknowledgements since [`restart_throughput`](Sender::restart_throughput); an upper bound, not
+    /// goodput. `None` without acknowledgements.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         let (sum, count) = self.throughput;

@@ -7,7 +7,6 @@ use ropewalk_quantities::Time;
 use super::timeout::Timeout;
 use crate::{Counters, SubflowState};
 
-/// Initial slow-start threshold, in bytes.
 const INITIAL_SSTHRESH: f64 = 65_535.0;
 /// Gain of the smoothed window (gomez-2014: 1/8).
 const SMOOTHING: f64 = 0.125;
@@ -31,7 +30,6 @@ pub(super) struct Subflow {
     /// Number of further acknowledgements to discard.
     pub(super) deaf_for: u32,
     pub(super) counters: Counters,
-    /// State for other modules.
     pub(super) state: SubflowState,
 }
 
@@ -129,7 +127,6 @@ impl Subflow {
         self.timer = Some(now + self.timeout.duration());
     }
 
-    /// Updates the smoothed window after an acknowledgement of new data.
     pub(super) fn smooth(&mut self) {
         self.smoothed_cwnd += SMOOTHING * (self.cwnd - self.smoothed_cwnd);
     }

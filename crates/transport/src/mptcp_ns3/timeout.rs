@@ -10,7 +10,6 @@ const INITIAL_MEAN_S: f64 = 1.5;
 /// ns-3's `RttEstimator::MaxMultiplier`.
 const MAX_BACKOFF: f64 = 64.0;
 
-/// Mean and deviation of the round-trip time, and the back-off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeout {
     /// Mean and deviation, in seconds; `None` before the first sample.

@@ -14,10 +14,8 @@ pub(crate) struct DataReceiver {
     held: RangeSet,
     apart: bool,
     read: u64,
-    /// End of the stream, once a DATA_FIN or FIN gave it.
     fin: Option<u64>,
     capacity: u64,
-    /// Limit of the buffer's growth.
     capacity_max: u64,
     autotuning: Option<ReceiveAutotuning>,
     /// Arrival of the last data, while the buffer grows.
@@ -144,7 +142,6 @@ impl DataReceiver {
         self.apart = bytes > 0;
     }
 
-    /// Handles data that cannot be delivered yet.
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
         if self.apart {
             self.held.insert(start.max(self.nxt), start + len);
@@ -161,7 +158,6 @@ impl DataReceiver {
         self.held.give_back();
     }
 
-    /// First offset beyond the window.
     #[inline]
     pub(crate) fn edge(&self) -> u64 {
         self.edge
@@ -218,9 +214,7 @@ impl DataReceiver {
         taken
     }
 
-    /// The window to advertise now, relative to `nxt`: a multiple of the scale.
-    ///
-    /// It grows with the free space as far as the scale can represent it, and its edge never moves back: if
+    /// The window to advertise now, relative to `nxt`: a multiple of the scale. Its edge never moves back: if
     /// the scale cannot represent the edge, slightly more is advertised (RFC 7323, 2.4; as in Linux).
     #[inline]
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
@@ -243,7 +237,6 @@ impl DataReceiver {
         self.capacity
     }
 
-    /// Whether the buffer is smaller than its limit.
     #[inline]
     pub(crate) fn grows(&self) -> bool {
         self.autotuning.is_some()
@@ -273,7 +266,6 @@ impl DataReceiver {
         }
     }
 
-    /// Free part of the buffer.
     #[inline]
     pub(crate) fn room(&self, multipath: bool) -> u64 {
         self.right_edge(multipath).saturating_sub(self.nxt)
@@ -322,7 +314,6 @@ impl DataReceiver {
         shut && opened() >= mss.min(self.capacity / 2).max(1)
     }
 
-    /// Possible right edge of the window now.
     #[inline]
     fn right_edge(&self, multipath: bool) -> u64 {
         let waiting = if self.charge_waiting {

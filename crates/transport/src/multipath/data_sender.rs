@@ -13,9 +13,7 @@ pub(crate) struct DataSender {
     /// `None` if no data were written with a deadline.
     deadlines: Option<Box<Deadlines>>,
     closed: bool,
-    /// First offset beyond the peer's window.
     edge: u64,
-    /// Largest window that the peer advertised.
     window_max: u64,
     capacity: u64,
     /// The buffer grows with the congestion window, and a blocked application may write again when a third of
@@ -173,7 +171,6 @@ impl DataSender {
         self.closed = true;
     }
 
-    /// Bytes written and not assigned to any subflow.
     #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.nxt
@@ -196,7 +193,6 @@ impl DataSender {
         self.window_max
     }
 
-    /// Assigns the next `len` bytes; returns their offset.
     #[inline]
     pub(crate) fn assign(&mut self, len: u64) -> u64 {
         let start = self.nxt;
@@ -204,7 +200,6 @@ impl DataSender {
         start
     }
 
-    /// Whether everything written is acknowledged, and the stream is open.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written && !self.closed

@@ -9,9 +9,7 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) own: u64,
-    /// Zero before the handshake.
     pub(crate) remote: u64,
-    /// Seed of the nonces of joins.
     nonce_seed: u64,
 }
 

@@ -1,11 +1,9 @@
 //! The peer's window on one subflow, as Linux keeps it (`snd_wnd`).
 
-/// A window, and the segment that advertised it.
-///
-/// All subflows share one window, relative to the data acknowledgement (RFC 8684, 3.3.1), but Linux stores
-/// the last one of each subflow, by TCP's rules. While a subflow has a gap its acknowledgements repeat, and a
-/// window that they shrink does not count; yet data acknowledgements with them do, so the sum exceeds the
-/// peer's window.
+/// A window, and the segment that advertised it. All subflows share one window, relative to the data
+/// acknowledgement (RFC 8684, 3.3.1), but Linux stores the last one of each subflow, by TCP's rules. While a
+/// subflow has a gap, its repeated acknowledgements cannot shrink the window, but their data acknowledgements
+/// advance, so the sum exceeds the peer's window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerWindow {
     window: u64,

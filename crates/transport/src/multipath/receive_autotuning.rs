@@ -10,7 +10,6 @@ pub(crate) const FIRST_BUFFER: u64 = 131_072;
 pub(crate) struct ReceiveAutotuning {
     /// Largest amount read in a round trip so far.
     space: u64,
-    /// Start of this round trip, and the amount read by then.
     since: Time,
     read_before: u64,
     round_trip: Time,
@@ -63,12 +62,10 @@ mod tests {
         let ms = Time::from_millis;
         let mut tuning = ReceiveAutotuning::new(1000);
         assert_eq!(tuning.measure(ms(50), 8000, ms(100)), None);
-        // Less than the initial window.
         assert_eq!(tuning.measure(ms(100), 9000, ms(100)), None);
         // Twice 15,000, and half as much again, twice, for slow start.
         assert_eq!(tuning.measure(ms(150), 16_000, ms(100)), None);
         assert_eq!(tuning.measure(ms(200), 24_000, ms(100)), Some(60_000));
-        // The same amount again does not grow it.
         assert_eq!(tuning.measure(ms(300), 39_000, ms(100)), None);
     }
 }

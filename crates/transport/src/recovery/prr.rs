@@ -8,7 +8,6 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Starts with this much outstanding (RecoverFS).
     pub(crate) fn new(flight_at_start: u64) -> Prr {
         Prr {
             delivered: 0,

@@ -40,7 +40,6 @@ pub struct Dsack {
     /// Disabled for the rest of the connection: the network duplicates segments (RFC 3708, A.4), or there is
     /// no SACK.
     is_off: bool,
-    /// Undo is disabled in this episode.
     is_barred: bool,
     episode: u64,
     /// Retransmitted segments, newest last.
@@ -124,7 +123,6 @@ impl ReorderingPolicy for Dsack {
         let Some(before) = signs.before else {
             return Answer::NOTHING;
         };
-        // Step B: whether all are reported.
         if !self.of_episode().all(|copies| copies.is_reported) {
             return Answer::NOTHING;
         }

@@ -27,9 +27,7 @@ impl EifelConfig {
 /// State of an episode of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
-    /// No episode, or it is decided.
     ForLoss,
-    /// Nothing was retransmitted yet.
     ToResend,
     /// The first segment was retransmitted at this time (RetransmitTS); the next acknowledgement of new data
     /// decides.

@@ -29,7 +29,6 @@ impl FrtoConfig {
 /// State of the algorithm; numbers are RFC 5682's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Not active.
     Off,
     /// 2: the first segment was retransmitted, and no new data are acknowledged yet.
     First,
@@ -43,7 +42,6 @@ pub struct Frto {
     step: Step,
     /// End of sent data when the first acknowledgement after the last timeout arrived (RecoveryPoint).
     recovery_point: u64,
-    /// End of the data retransmitted since the timeout.
     resent_until: u64,
 }
 
@@ -66,7 +64,6 @@ impl Frto {
             return told(FrtoStep::Believed).limit(2 * signs.mss);
         }
         self.step = Step::Second;
-        // Two new segments, and no retransmission.
         Answer {
             send_new: 2,
             ..told(FrtoStep::NewDataFirst).limit(signs.pipe + 2 * signs.mss)

@@ -144,7 +144,6 @@ impl Linux {
                 send_new: u32::MAX,
                 ..took(FrtoStep::NewDataFirst)
             },
-            // Step 2a.
             _ => took(FrtoStep::Believed),
         }
     }

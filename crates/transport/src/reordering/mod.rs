@@ -1,7 +1,5 @@
-//! Reordering policies: reactions to signs that a loss was spurious.
-//!
-//! Reordered segments look like losses. A policy observes one subflow in both directions for any of these
-//! signs:
+//! Reordering policies: reactions to signs that a loss was spurious. Reordered segments look like losses. A
+//! policy observes one subflow in both directions for any of these signs:
 //!
 //! | sign | input | used by |
 //! | --- | --- | --- |
@@ -12,8 +10,7 @@
 //! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
 //! | how far a segment was overtaken | [`AckSigns::late`], [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
 //!
-//! It returns an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The sender carries
-//! it out.
+//! It returns an [`Answer`], which the sender carries out: undo, another threshold, a freeze, new data first.
 
 pub mod dsack;
 pub mod eifel;

@@ -6,10 +6,9 @@ use crate::congestion::{Congestion, Window};
 /// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
 pub(super) const MAX_THRESHOLD: u64 = 300;
 
-/// Undo of the losses since `before`: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
-///
-/// That RFC is about timeouts. After a fast retransmission the window is at most the one before it. If
-/// duplicates reveal it late, after the window has grown again, it is also at least the present one.
+/// Undo of the losses since `before`: windows as RFC 4015 restores them after timeouts (section 3, steps 0, 8
+/// and 9). After a fast retransmission the window is at most the one before it. If duplicates reveal it late,
+/// it is also at least the present one.
 pub(super) fn undo(
     signs: &AckSigns,
     before: &Before,

@@ -3,10 +3,9 @@
 //! Performance over Mobile Ad-Hoc Networks with Out-of-Order Detection and Response, MobiHoc 2002).
 //!
 //! Data segments are numbered in order of transmission, retransmissions included (TPSN, section 3.1); the
-//! receiver detects a number lower than before, and reports it in its next acknowledgement (OOO).
-//! Acknowledgements of the same offset are numbered (ADSN); the sender detects a lower offset, or a lower
-//! number. The paper's T1 and T2 are proportional to the round trip, without a factor; here they are one and
-//! two.
+//! receiver reports a lower number than before in its next acknowledgement (OOO). Acknowledgements of the
+//! same offset are numbered (ADSN); the sender detects a lower offset or number. T1 and T2 are one and two
+//! round trips, a choice that the paper leaves open.
 
 use ropewalk_quantities::Time;
 
@@ -103,7 +102,6 @@ impl Door {
         false
     }
 
-    /// Records the number of an acknowledgement that was not overtaken.
     #[inline]
     pub(crate) fn take_ack(&mut self, ack: u64, number: u16) {
         self.ack = ack;

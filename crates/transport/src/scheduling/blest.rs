@@ -1,8 +1,6 @@
-//! BLEST, blocking estimation: skips a slow subflow whose data would block the window for a fast one (Ferlin,
-//! Alay, Mehani and Boreli, IFIP Networking 2016).
-//!
-//! A segment on the slow subflow occupies the send window for that subflow's round trip. If the fast subflow
-//! could fill the rest of the window in this time, waiting for it is better.
+//! BLEST, blocking estimation (Ferlin, Alay, Mehani and Boreli, IFIP Networking 2016): a segment on a slow
+//! subflow occupies the send window for that subflow's RTT. If the fast subflow could fill the rest of the
+//! window in this time, waiting for it is better.
 //!
 //! lambda scales the estimate, as in the authors' kernel: it rises when the window was blocked, and falls
 //! slowly otherwise. X is the paper's; their kernel also models the fast subflow's first slow start.

@@ -56,7 +56,6 @@ impl CheapestInTime {
         }
     }
 
-    /// Seconds until a full segment sent now would arrive.
     fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
@@ -65,10 +64,9 @@ impl CheapestInTime {
         least / 2.0 + (queue + state.mss as f64) / rate
     }
 
-    /// For a write of this many bytes with this many seconds left, more than the subflows up to this price
-    /// can deliver: one of the next more expensive subflows, and the seconds after which these must begin to
-    /// deliver the rest by themselves. If none of these has space, they deliver as much as they can, and the
-    /// next ones are considered.
+    /// For a write of this many bytes and seconds left, more than the subflows up to this price can deliver:
+    /// one of the next more expensive subflows with space, and the seconds until these must deliver the rest
+    /// by themselves. Prices without space deliver as much as they can.
     fn helper(
         &self,
         price: (u8, f64),
@@ -101,7 +99,7 @@ impl CheapestInTime {
         }
     }
 
-    /// Bytes that a subflow delivers in this many seconds besides what is in flight.
+    /// Bytes that a subflow delivers in this many seconds besides the data in flight.
     fn delivers_in(&self, number: usize, state: &SubflowState, seconds: f64) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
@@ -140,7 +138,6 @@ fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     }
 }
 
-/// A subflow on which the next data would be in time.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     number: usize,
@@ -283,9 +280,7 @@ mod tests {
         let table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         assert_eq!(choose(Some(126), &table), Choice::Send(0));
         assert_eq!(choose(Some(124), &table), Choice::Send(1));
-        // If none is in time, the earliest.
         assert_eq!(choose(Some(5), &table), Choice::Send(1));
-        // Without a deadline, the cheapest.
         assert_eq!(choose(None, &table), Choice::Send(0));
         let table = [link(1000, 40, 10.0), link(100, 20, 1.0)];
         assert_eq!(choose(None, &table), Choice::Send(1));
@@ -348,7 +343,6 @@ mod tests {
         table[0].cwnd = 10 * MSS;
         assert_eq!(choose(Some(1000), &table), Choice::Send(1));
         assert_eq!(choose(None, &table), Choice::Send(1));
-        // Priority precedes price.
         table[1].priority = 1;
         assert_eq!(choose(None, &table), Choice::Wait);
     }

@@ -1,14 +1,14 @@
 //! Earliest arrival: each carrier sends the data that it would deliver in order.
 //!
 //! A slower carrier sends data ahead of the front of the stream. The gap that it leaves is the amount that
-//! the others can deliver before its own data would arrive, so all data arrive in order. If there are not
-//! enough data for the gap, the carrier stays idle, since it would only cause delay. The idea is that of
-//! OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al., USENIX ATC 2018), which leave gaps of the size of
-//! the faster path's window; ECF (Lim et al., CoNEXT 2017) waits for the faster path, and leaves none.
+//! the others can deliver before its own data would arrive. If there are not enough data for the gap, the
+//! carrier stays idle, since it would only cause delay. OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et
+//! al., USENIX ATC 2018) leave gaps of the size of the faster path's window. ECF (Lim et al., CoNEXT 2017)
+//! waits for the faster path.
 //!
-//! It skips data, which a [`Choice`](super::Choice) cannot express, and considers the backlog of each of
-//! several streams. So the aggregation implements it with the arithmetic here, and `mptcp` does not support
-//! it. In a tunnel, whose packets are no stream, each packet uses the link that would deliver it first.
+//! It skips data, which a [`Choice`](super::Choice) cannot express, and considers the backlog of several
+//! streams. So the aggregation implements it with the arithmetic here, and `mptcp` does not support it. In a
+//! tunnel, whose packets are no stream, each packet uses the link that would deliver it first.
 
 use super::Settings;
 use super::min_rtt::MinRtt;
@@ -53,7 +53,7 @@ pub fn gap_below(
     others: impl Iterator<Item = Arrival>,
     enough: u64,
 ) -> Option<u64> {
-    // All terms are positive, so a partial sum that reaches `enough` decides, whatever its rounding.
+    // All terms are positive, so a partial sum that reaches `enough` decides, with any rounding.
     let (mut sum, enough) = (0.0, enough as f64);
     for arrival in others {
         sum += arrival.delivers(own_arrives_in);
@@ -64,9 +64,8 @@ pub fn gap_below(
     (enough > 0.0).then_some(sum as u64)
 }
 
-/// One stream's share of the gap, if the others have `pending` bytes to send.
-///
-/// Each stream gets an equal share, except for those that have less; the remainder is split among the others.
+/// One stream's share of the gap, if the others have `pending` bytes to send. Each stream gets an equal
+/// share; the remainder of streams with less data is split among the others.
 pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
     if streams <= 1 {
         return gap;

@@ -1,8 +1,6 @@
-//! ECF, earliest completion first (Lim, Nahum, Towsley and Gibbens, CoNEXT 2017).
-//!
-//! If the fast subflow is full, a slow one is used only if waiting for the fast one would not complete the
-//! rest of the data earlier. A decision to wait has hysteresis beta. k / CWND is at least one round trip, as
-//! in the authors' kernel: a transfer shorter than a window takes a whole round trip too.
+//! ECF, earliest completion first (Lim, Nahum, Towsley and Gibbens, CoNEXT 2017). A decision to wait has
+//! hysteresis beta. k / CWND is at least one round trip, as in the authors' kernel: a transfer shorter than a
+//! window takes a whole round trip too.
 
 use super::min_rtt::{fastest, worth_waiting_for};
 use super::{Choice, Pending, Scheduler, Settings};

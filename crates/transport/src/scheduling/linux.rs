@@ -86,7 +86,6 @@ impl Linux {
     #[inline(never)]
     fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
         for number in std::mem::take(&mut self.changed).iter() {
-            // Subflows added later.
             let (Some(state), Some(own)) = (subflows.get(number), self.subflows.get_mut(number))
             else {
                 break;

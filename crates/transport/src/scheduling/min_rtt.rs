@@ -5,8 +5,8 @@ use super::{Choice, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// The subflow with the lowest smoothed RTT among those that `passes` accepts; one without a sample comes
-/// first, and of equals the lowest number.
+/// The subflow with the lowest smoothed RTT that `passes` accepts; one without a sample comes first, and of
+/// equals the lowest number.
 #[inline]
 pub(super) fn fastest(
     subflows: &[SubflowState],
@@ -22,7 +22,7 @@ pub(super) fn fastest(
 }
 
 /// The subflow that a segment may wait for instead of being sent on `slow`: the one with the lowest smoothed
-/// RTT, if lower, among those that will have space.
+/// RTT, if lower, of all that will have space.
 #[inline]
 pub(super) fn worth_waiting_for<'a>(
     slow: &SubflowState,
@@ -33,7 +33,7 @@ pub(super) fn worth_waiting_for<'a>(
 }
 
 algorithm! {
-    /// The subflow with the lowest smoothed RTT among those with space in their congestion windows.
+    /// The subflow with the lowest smoothed RTT of all that have space in their congestion windows.
     pub struct MinRttConfig: "min-rtt", "Raiciu et al., NSDI 2012; multipath-tcp.org's Linux, v0.95", [] {}
 }
 

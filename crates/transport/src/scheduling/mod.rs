@@ -1,6 +1,5 @@
-//! Packet scheduling: which subflow carries the next data.
-//!
-//! MPTCP, the aggregation and the tunnel use the same schedulers, so these only get a table of subflows.
+//! Packet scheduling: which subflow carries the next data. MPTCP, the aggregation and the tunnel use the same
+//! schedulers, so these only get a table of subflows.
 
 pub mod blest;
 pub mod cheapest_in_time;

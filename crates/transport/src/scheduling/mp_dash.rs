@@ -1,11 +1,8 @@
-//! MP-DASH scheduler: expensive subflows are used only while the cheap ones would miss the deadline of a
-//! write.
-//!
-//! Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over preference-aware multipath",
-//! CoNEXT 2016, section 4. The cheap path always carries as much as it can of a chunk with a deadline. The
-//! expensive path is enabled while the cheap one's throughput over the rest of a fraction `alpha` of the time
-//! is less than the rest of the chunk. Among the enabled paths, the one with the lowest RTT sends. Here a
-//! chunk is a write with a deadline, and there may be several prices.
+//! MP-DASH scheduler (Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over
+//! preference-aware multipath", CoNEXT 2016, section 4). The cheap path always carries as much as it can of a
+//! chunk with a deadline. The expensive path is enabled while the cheap one's throughput over the rest of a
+//! fraction `alpha` of the time is less than the rest of the chunk. Of the enabled paths, the one with the
+//! lowest RTT sends. Here a chunk is a write with a deadline, and there may be several prices.
 
 use ropewalk_quantities::Time;
 
@@ -133,12 +130,10 @@ mod tests {
         // Late data use all subflows; without a deadline the cheap one is enough.
         assert_eq!(choose(1.0, Some(0), 1, &table), Choice::Send(1));
         assert_eq!(choose(1.0, None, 0, &table), Choice::Send(0));
-        // The cheap one is full: the expensive one is used from a certain time on.
         table[0].cwnd = 10 * MSS;
         let later = Choice::WaitUntil(Time::from_millis(1200) + Time::from_nanos(1));
         assert_eq!(choose(1.0, Some(600), 30, &table), later);
         assert_eq!(choose(1.0, None, 0, &table), Choice::Wait);
-        // The only subflow is always needed.
         table[0].usable = false;
         assert_eq!(choose(1.0, None, 0, &table), Choice::Send(1));
     }

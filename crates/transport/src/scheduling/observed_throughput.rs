@@ -1,12 +1,9 @@
 //! Scheduler by the throughput observed at the last visit (elahi-2011, algorithm 1).
 //!
-//! Subflows are visited in turn. A visit offers as many segments as the subflow took at the last one (its
-//! throughput per round once its buffer is full), and ends when it takes no more. A subflow that took none is
-//! skipped for some rounds, and then offered one segment.
-//!
-//! Algorithm 1 measures how much of the offer the socket takes, which never increases; here a subflow that
-//! took everything is offered one more next time, up to its capacity. The paper does not specify the number
-//! of rounds to skip.
+//! A visit offers as many segments as the subflow took at the last one (its throughput per round once its
+//! buffer is full), and ends when it takes no more. A subflow that took none is skipped for some rounds (the
+//! paper does not specify their number), and then offered one segment. In algorithm 1 the offer never
+//! increases; here a subflow that took everything is offered one more next time, up to its capacity.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;

@@ -1,7 +1,6 @@
-//! Primary, then overflow: a more expensive subflow is used only while the cheaper ones do not suffice.
-//!
-//! The order is by priority number, and by cost among equal priorities. The aggregation applies the same rule
-//! to its carriers; with earliest arrival, to the carriers that it needs.
+//! Primary, then overflow: a more expensive subflow is used only while the cheaper ones do not suffice. The
+//! order is by priority number, then by cost. The aggregation applies the same rule to its carriers; with
+//! earliest arrival, to the carriers that it needs.
 
 use ropewalk_quantities::Time;
 

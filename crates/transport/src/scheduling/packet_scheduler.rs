@@ -79,7 +79,6 @@ mod tests {
                             prop_assert!(set.iter().any(|number| table[number].can_send()), "{name}");
                         }
                         Choice::Wait => {
-                            // A single subflow never waits.
                             let usable = table.iter().filter(|state| state.usable).count();
                             let room = table.iter().any(SubflowState::can_send);
                             prop_assert!(usable > 1 || !room, "{name}");

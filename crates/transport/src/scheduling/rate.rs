@@ -23,7 +23,6 @@ impl Rate {
         busy: None,
         since: None,
     };
-    /// Gain of our own samples.
     const GAIN: f64 = 0.5;
     /// A subflow whose RTT exceeds the minimum by this factor has a queue, so it delivers at capacity.
     const BUSY: f64 = 1.2;
@@ -109,7 +108,6 @@ mod tests {
         state.acknowledged += MSS;
         rate.learn(Time::from_millis(3050), &state);
         assert_eq!(rate.estimate, segments(75));
-        // A higher rate counts at once.
         state.delivery_rate = segments(200);
         rate.learn(Time::from_millis(3051), &state);
         assert_eq!(rate.estimate, segments(200));

@@ -1,7 +1,5 @@
-//! Redundant scheduler: all data on every subflow; the first copy to arrive counts.
-//!
-//! Trades capacity for low delay and freedom from gaps. A segment is sent as soon as one subflow has space;
-//! the others queue their copy.
+//! Redundant scheduler: all data on every subflow; trades capacity for low delay and freedom from gaps. A
+//! segment is sent as soon as one subflow has space; the others queue their copy.
 
 use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;

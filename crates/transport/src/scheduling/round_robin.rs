@@ -19,7 +19,6 @@ impl RoundRobinConfig {
 /// Round robin position, used by all round robins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
-    /// First candidate: the one after the last used.
     next: usize,
 }
 

@@ -1,8 +1,7 @@
-//! Computation of MPTCP-TSC at the end of each time slot: estimates, and rates for the next one.
-//!
-//! Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section
-//! 4.B, equations (12), (13) and (15) to (17). Amounts are bytes, times seconds, and rates bytes per second;
-//! the paper counts segments, so its constants are multiplied by the segment length.
+//! Computation of MPTCP-TSC at the end of each time slot: estimates, and rates for the next one (Park, Joo,
+//! Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section 4.B,
+//! equations (12), (13) and (15) to (17)). Amounts are bytes, times seconds, and rates bytes per second; the
+//! paper counts segments, so its constants are multiplied by the segment length.
 
 /// Fraction of the backlog over `d_send` that the smoothed estimator adds to the demand.
 const BACKLOG_SHARE: f64 = 0.5;
@@ -145,7 +144,6 @@ mod tests {
     /// One line per subflow and slot, written by the tests of the model in Python.
     const REFERENCE: &str = include_str!("../../../../tests/reference/park-2014-tsc.csv");
 
-    /// Numbers of a line, by column name.
     struct Line<'a> {
         heads: &'a [&'a str],
         numbers: Vec<f64>,

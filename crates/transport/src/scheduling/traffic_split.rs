@@ -1,9 +1,7 @@
-//! Traffic splitting per time slot (MPTCP-TSC): rates that keep the network delay under a bound at the lowest
-//! cost.
-//!
-//! At the end of each slot the demand and the capacities of subflows are estimated, and the cheapest are
-//! assigned as much as they can carry below the bound (`split_rates`). A subflow gets its rate as tokens;
-//! data without tokens wait in the send buffer for the next slot.
+//! Traffic splitting per time slot (MPTCP-TSC). At the end of each slot the demand and the capacities of
+//! subflows are estimated, and the cheapest are assigned as much as they can carry below the delay bound
+//! (`split_rates`). A subflow gets its rate as tokens; data without tokens wait in the send buffer for the
+//! next slot.
 
 use ropewalk_quantities::Time;
 
@@ -57,9 +55,7 @@ impl TrafficSplitConfig {
 pub struct TrafficSplit {
     config: TrafficSplitConfig,
     estimates: Estimates,
-    /// End of the slot; slots are contiguous from the first data on.
     slot_end: Option<Time>,
-    /// Data were left waiting at the last call.
     waited: bool,
     buckets: Vec<Bucket>,
 }
@@ -273,12 +269,10 @@ mod tests {
         let tokens = split.buckets.iter().map(|bucket| bucket.tokens);
         assert_eq!(tokens.collect::<Vec<_>>(), [0.1 * MSS as f64, 0.0]);
         assert_eq!(split.choose(&pending(1), &table), Choice::WaitUntil(MS(10)));
-        // Missing space is independent of slots.
         for state in &mut table {
             state.cwnd = 10 * MSS;
         }
         assert_eq!(split.choose(&pending(1), &table), Choice::Wait);
-        // A single subflow sends as much as it can.
         let mut table = links();
         table[1].usable = false;
         assert_eq!(split.choose(&pending(1), &table), Choice::Send(0));

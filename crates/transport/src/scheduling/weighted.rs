@@ -1,12 +1,9 @@
-//! Weighted round robin: shares in proportion to the delivery rate.
-//!
 //! Smooth weighted round robin (as nginx distributes requests): for each segment every subflow with space
 //! earns its weight, and the one with the highest credit sends and pays the sum of the earnings. The shares
-//! are exact over a cycle and evenly spread within it. The weight is the measured delivery rate, or cwnd /
-//! srtt before it is known.
+//! are exact over a cycle and evenly spread within it.
 //!
-//! A subflow with a small share has a low measured delivery rate: its weight follows its past share until the
-//! others run out of space.
+//! The weight is the measured delivery rate, or cwnd / srtt before it is known. A subflow with a small share
+//! has a low measured delivery rate: its weight follows its past share until the others run out of space.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
@@ -27,7 +24,6 @@ impl WeightedConfig {
 /// Smooth weighted round robin, used by all weighted schedulers.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
-    /// Credits, in the unit of the weights.
     credit: Vec<f64>,
 }
 

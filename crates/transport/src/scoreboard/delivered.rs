@@ -9,7 +9,6 @@ pub(crate) struct Delivered {
     pub(crate) bytes: u64,
     /// Part of `bytes` not selectively acknowledged before.
     pub(crate) not_sacked: u64,
-    /// Bytes newly acknowledged selectively.
     pub(crate) sacked: u64,
     /// Transmission time of the most recent cumulatively acknowledged segment that was sent once.
     pub(crate) newest_once: Option<Time>,
@@ -19,7 +18,6 @@ pub(crate) struct Delivered {
     pub(crate) sacked_once: Option<(Time, Time)>,
     /// One of the cumulatively acknowledged segments had been retransmitted.
     pub(crate) resent: bool,
-    /// It includes a segment that was sent only once.
     pub(crate) original: bool,
     /// First offset of the lowest segment that was sent once and arrived after a later one.
     pub(crate) late: Option<u64>,

@@ -51,7 +51,6 @@ impl Seen {
         ack == self.ack && (stood(place) || place > 0 && stood(place - 1))
     }
 
-    /// Start of the new part of a block that starts at this offset.
     #[inline]
     fn new_from(&self, start: u64) -> u64 {
         self.blocks
@@ -275,12 +274,10 @@ impl Scoreboard {
             .find(|&at| !self.segments[at].has(SACKED | RETRANSMITTED))
     }
 
-    /// The highest segment that no selective acknowledgement covers.
     pub(crate) fn last_unsacked(&self) -> Option<usize> {
         self.segments.iter().rposition(|sent| !sent.has(SACKED))
     }
 
-    /// Marks the segment at this index as retransmitted now, and returns a copy of it.
     pub(crate) fn retransmit(&mut self, at: usize, now: Time) -> Sent {
         let sent = &mut self.segments[at];
         if !sent.has(RETRANSMITTED) {
@@ -330,14 +327,13 @@ impl Scoreboard {
         self.segments.get(name.checked_sub(self.base)? as usize)
     }
 
-    /// The segments from this lasting number on, except for acknowledged ones.
     #[inline]
     pub(crate) fn from(&self, name: u64) -> impl Iterator<Item = &Sent> {
         let at = name.saturating_sub(self.base) as usize;
         self.segments.range(at.min(self.segments.len())..)
     }
 
-    /// The segments between two lasting numbers, except for those that are acknowledged.
+    /// The segments between two lasting numbers, except for acknowledged ones.
     #[inline]
     pub(crate) fn between(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = &Sent> {
         let at = |name: u64| (name.saturating_sub(self.base) as usize).min(self.segments.len());
@@ -364,7 +360,6 @@ impl Scoreboard {
         self.segments.back().map_or(0, Sent::end)
     }
 
-    /// Index of the segment that contains `seq`.
     fn index_of(&self, seq: u64) -> Option<usize> {
         let front = self.segments.front()?;
         // Most segments have the same size, so a guess is usually right.

@@ -1,6 +1,5 @@
 use ropewalk_quantities::Time;
 
-/// One segment in the scoreboard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) seq: u64,

@@ -9,7 +9,6 @@ use crate::recovery::{Phase, Restored};
 use crate::scoreboard::Sent;
 
 impl Sender {
-    /// By duplicate acknowledgements and the scoreboard (RFC 5681, 6582, 6675).
     pub(crate) fn detect_by_count<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
@@ -33,7 +32,6 @@ impl Sender {
             .judge(ack, &known, &mut self.board, &mut lost)
     }
 
-    /// By transmission times (RFC 8985).
     #[inline(always)]
     pub(crate) fn detect_by_time<R: Recorder>(
         &mut self,

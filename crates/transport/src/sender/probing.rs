@@ -34,7 +34,6 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer after transmission of new data.
     #[inline]
     pub(crate) fn put_off_probe(&mut self, now: Time, state: &SubflowState) {
         if self.may_probe() {
@@ -64,7 +63,6 @@ impl Sender {
         send
     }
 
-    /// Records a probe: a retransmission (`again`), or new data.
     pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
         self.counters.tail_loss_probes += 1;
         self.loss.probe.sent = Some(Probe {

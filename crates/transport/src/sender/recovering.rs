@@ -80,7 +80,6 @@ impl Sender {
         }
     }
 
-    /// Reacts to losses detected by time (RFC 8985).
     #[inline(always)]
     pub(crate) fn respond_by_time<R: Recorder>(
         &mut self,

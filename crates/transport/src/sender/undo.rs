@@ -206,7 +206,6 @@ impl Sender {
         self.set_threshold(0, connection);
     }
 
-    /// Carries out an undo of the losses since `before`.
     fn undo<R: Recorder>(
         &mut self,
         undo: &Undo,

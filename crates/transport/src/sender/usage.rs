@@ -1,6 +1,5 @@
 //! Congestion window validation, as in Linux (`tcp_cwnd_validate`).
 
-/// Recent use of the congestion window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowUsage {
     /// Maximum in flight; `u64::MAX` if the window was full once.

@@ -186,7 +186,6 @@ fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
             table[0].cwnd = table[0].ssthresh;
         }
         grow(&mut control, &mut table, 0);
-        // NewReno that counts acknowledgements has no state.
         let remembers = config.congestion_settings.byte_counting
             || !["newreno", "uncoupled"].contains(&name.as_str());
         assert!(!remembers || format!("{control:?}") != before, "{name}");

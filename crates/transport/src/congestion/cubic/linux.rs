@@ -1,8 +1,6 @@
-//! Congestion avoidance as in Linux (`bictcp_update`, `tcp_cong_avoid_ai`), which counts windows in segments.
-//!
-//! The window grows by one segment per `count` acknowledged segments. With this count, the window reaches the
-//! cubic function's value or W_est in one round trip. The count is recomputed when the window has changed, or
-//! after a while.
+//! Congestion avoidance as in Linux (`bictcp_update`, `tcp_cong_avoid_ai`): the window grows by one segment
+//! per `count` acknowledged ones, so that it reaches the cubic function's value or W_est in one round trip.
+//! The count is recomputed when the window has changed, or after a while.
 
 use ropewalk_quantities::Time;
 
@@ -30,7 +28,6 @@ pub(super) struct Growth {
     /// Bytes acknowledged since W_est last grew (`ack_cnt`), and since the window did (`snd_cwnd_cnt`).
     acked: u32,
     credit: u32,
-    /// When `count` was computed.
     at: Time,
 }
 
@@ -52,7 +49,6 @@ impl Growth {
         self.credit = 0;
     }
 
-    /// Returns the window after `bytes` were acknowledged.
     #[inline]
     pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, course: Course<'_>) -> u64 {
         let Course { now, mss, .. } = course;
@@ -92,7 +88,6 @@ impl Growth {
         };
         let t = seconds(now.saturating_sub(epoch.start)) + seconds(course.min_rtt);
         let off = t - epoch.k;
-        // Towards the plateau, from below or above.
         let distance = (c * off * off * off).trunc();
         let target = whole((epoch.w_max + distance).max(0.0));
         let mut count = match target > window {

@@ -6,7 +6,6 @@ use super::{Course, Epoch, seconds};
 /// State of growth in real numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// Reno-friendly increase, computed from the config.
     alpha: f64,
     /// Growth that does not amount to a byte yet, in bytes.
     fraction: f64,
@@ -25,7 +24,6 @@ impl Growth {
         }
     }
 
-    /// Discards growth below a byte.
     pub(super) fn forget(&mut self) {
         self.fraction = 0.0;
     }

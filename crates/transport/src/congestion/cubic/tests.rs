@@ -29,7 +29,6 @@ fn drive(cubic: &mut Cubic, state: &mut SubflowState, from: f64, to: f64) {
     }
 }
 
-/// A flow just after a loss at 1000 segments, 100 ms.
 fn after_loss(cubic: &mut Cubic) -> SubflowState {
     let mut state = subflow(1000.0, 0.1);
     state.ssthresh = cubic.on_congestion(Congestion::FastRetransmit, &state);
@@ -129,7 +128,6 @@ fn unused_time_does_not_count() {
     let (mut other, mut other_state) = (used.clone(), state.clone());
     drive(&mut used, &mut state, 2.0, 3.0);
 
-    // Ten seconds limited by the application.
     let mut idle = acked(MSS);
     idle.cwnd_limited = false;
     for now in [2.0, 5.0, 8.0] {

@@ -211,7 +211,6 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
     assert_eq!(first.sent, ms(160));
 }
 
-/// The third segment of a join is retransmitted until the fourth arrives, and each copy elicits a fourth.
 #[test]
 fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);

@@ -49,7 +49,6 @@ pub(crate) fn mptcp() -> Config {
     }
 }
 
-/// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     pub(crate) sent: Time,
@@ -64,9 +63,7 @@ pub(crate) struct Passing {
 pub(crate) enum Fate {
     Arrives,
     Lost,
-    /// Delayed by this additional time.
     Late(Time),
-    /// Arrives twice.
     Twice,
 }
 
@@ -76,19 +73,15 @@ pub(crate) struct Pair {
     pub(crate) client: Endpoint,
     pub(crate) server: Endpoint,
     pub(crate) now: Time,
-    /// One-way delay of each subflow.
     pub(crate) delays: Vec<Time>,
     pub(crate) fate: Wire,
-    /// All segments sent, lost or not.
     pub(crate) sent: Vec<Passing>,
-    /// Events of the client.
     pub(crate) told: Vec<Recorded>,
     /// Events of the server about arrived segments.
     pub(crate) told_by_server: Vec<Recorded>,
     pub(crate) listens: bool,
     pub(crate) client_events: Vec<Event>,
     pub(crate) server_events: Vec<Event>,
-    /// The server's application reads at once.
     pub(crate) reads: bool,
     /// Largest segment in bytes, header included.
     most: u64,
@@ -248,7 +241,6 @@ impl Pair {
         self.now = self.now.max(until);
     }
 
-    /// Writes, and drives until all is acknowledged or `until`.
     pub(crate) fn transfer(&mut self, bytes: u64, until: Time) {
         let mut left = bytes - self.client.write(bytes);
         let goal = self.server.delivered() + bytes;

@@ -169,7 +169,6 @@ fn either_may_be_had_without_the_other() {
                 if reduced.cause == ReductionCause::Penalised)
         };
         assert_eq!(pair.told.iter().any(is_penalty), penalisation);
-        // Data sent on both subflows.
         let new = pair
             .sent
             .iter()
@@ -228,7 +227,6 @@ fn a_long_data_ack_leaves_room_for_one_sack_block_and_a_data_fin_for_none() {
     let mut pair = Pair::connected(&mptcp(), &[10]);
     pair.client.write(20_000);
     pair.client.close();
-    // Every third data segment is lost: several gaps at once.
     let mut count = 0;
     pair.fate = Box::new(move |p| {
         count += u32::from(p.segment.len > 0);

@@ -64,7 +64,6 @@ pub(super) fn check(
                 highest = highest.max(end);
             }
         }
-        // The receive buffer is never exceeded.
         assert!(highest <= pair.server.delivered() + limit, "window overrun");
         assert!(pair.server.reorder_buffer() <= limit);
         for state in pair.client.subflow_states() {
@@ -74,7 +73,6 @@ pub(super) fn check(
             break;
         }
     }
-    // No byte is lost, duplicated or reordered: each advance of `delivered` is the next range.
     assert_eq!(pair.server.delivered(), bytes);
     assert_eq!(pair.server_events.last(), Some(&Event::Eof));
     assert_eq!(

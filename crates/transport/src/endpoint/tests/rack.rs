@@ -10,7 +10,6 @@ fn rack() -> Config {
     })
 }
 
-/// Delays the first transmission of these segments.
 fn delay(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |passing| {
@@ -185,7 +184,6 @@ fn one_probe_at_most_and_then_the_timer_from_the_probe_on() {
 #[test]
 fn a_timeout_leaves_alone_what_was_sent_a_moment_ago() {
     let mut pair = Pair::connected(&rack(), &[50]);
-    // Everything is lost from the second round trip on, for a second.
     pair.fate = Box::new(|p| {
         let dark = p.sent > ms(5000) && p.sent < ms(6000);
         if dark { Fate::Lost } else { Fate::Arrives }

@@ -51,7 +51,6 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
         .iter()
         .find(|p| !p.to_server)
         .expect("an acknowledgement");
-    // 50 ms of propagation, 200 ms of delayed acknowledgement.
     assert_eq!(ack.sent, ms(5250));
 }
 
@@ -250,7 +249,6 @@ fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
 
 #[test]
 fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_newest() {
-    // As Linux (`tcp_disordered_ack`).
     let config = plain_tcp().with(|config| config.loss.rack = false);
     let discarded = |acknowledgements: &[_]| {
         let counters = after(&config, acknowledgements).client.counters(0);

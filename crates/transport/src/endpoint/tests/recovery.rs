@@ -1,6 +1,5 @@
 use super::*;
 
-/// Loses the first transmission of data segments at these offsets.
 pub(super) fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut lost = Vec::new();
     Box::new(move |passing| {
@@ -131,7 +130,6 @@ fn a_lost_tail_waits_for_the_timer_which_backs_off() {
 fn after_a_timeout_sacked_segments_are_not_sent_again() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     let mut copies = 0;
-    // The first segment is lost, and so is its retransmission.
     pair.fate = Box::new(move |p| {
         let first = p.segment.len > 0 && p.segment.seq == 1;
         copies += u32::from(first);
@@ -209,7 +207,6 @@ fn a_loss_halves_what_is_in_flight_or_the_window_in_whole_segments() {
         pair.transfer(201_000, Time::from_secs(60));
         let cwnd = pair.client.subflow_states()[0].cwnd;
         assert!(cwnd > 40_000 && cwnd % 2000 == 1000, "{cwnd}");
-        // Six segments, of which the first is lost.
         pair.fate = lose(&[201_001]);
         pair.transfer(6000, pair.now + Time::from_secs(9));
         let expected = if reduce_cwnd { (cwnd - 1000) / 2 } else { 3000 };

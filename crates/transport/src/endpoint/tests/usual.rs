@@ -8,10 +8,8 @@ use crate::scheduling::SubflowSet;
 use crate::{CongestionConfig, ReorderingConfig, SchedulerConfig};
 use proptest::prelude::*;
 
-/// Traffic and behaviour of the links.
 #[derive(Clone, Debug)]
 struct Course {
-    /// One-way delay of each subflow.
     delays_ms: Vec<u64>,
     seed: u64,
     /// Lost, late and duplicated segments per thousand.
@@ -87,7 +85,6 @@ fn compare(config: &Config, course: &Course) -> usize {
     settled
 }
 
-/// Linux: losses detected by time.
 fn linux() -> Config {
     Config {
         multipath: false,
@@ -96,7 +93,6 @@ fn linux() -> Config {
     }
 }
 
-/// Linux over several paths.
 fn multipath() -> Config {
     Config {
         multipath: true,
@@ -104,7 +100,6 @@ fn multipath() -> Config {
     }
 }
 
-/// No losses, delays or duplicates, and one writer.
 fn undisturbed(delays_ms: &[u64]) -> Course {
     Course {
         delays_ms: delays_ms.to_vec(),

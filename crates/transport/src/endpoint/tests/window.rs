@@ -35,7 +35,6 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
     assert_eq!(pair.server.delivered(), 7000);
 }
 
-/// An endpoint that has closed its own direction still sends window updates.
 #[test]
 fn a_reader_that_has_closed_opens_the_window_too() {
     for config in [plain_tcp(), mptcp()] {
@@ -67,7 +66,6 @@ fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
         (2..=4).contains(&probes),
         "{probes} probes in eight seconds, backing off"
     );
-    // The window update is lost.
     pair.fate = Box::new(|_| Fate::Lost);
     pair.server.read(5000);
     pair.flush();

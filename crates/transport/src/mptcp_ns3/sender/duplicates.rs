@@ -6,7 +6,6 @@ use super::Sender;
 use crate::mptcp_ns3::subflow::FRto;
 use crate::mptcp_ns3::{Ack, Policy};
 
-/// Number of duplicates that indicate a loss.
 const DUPLICATES: u32 = 3;
 
 impl Sender {
@@ -86,9 +85,8 @@ impl Sender {
         }
     }
 
-    /// The subflow whose first unacknowledged segment is the lowest of the stream, among those never
-    /// reported. A later subflow takes precedence over an earlier one once per segment; after that, the
-    /// earlier one is used.
+    /// The subflow whose first unacknowledged segment is the lowest of the stream, among the unreported ones.
+    /// A later subflow takes precedence over an earlier one once per segment.
     fn lowest_unreported(&mut self) -> Option<usize> {
         let mut lowest: Option<(u64, usize)> = None;
         for (index, of) in self.subflows.iter().enumerate() {

@@ -21,7 +21,6 @@ const LOSE_1: Wire = || lose(&[1]);
 const LOSE_1_TO_10: Wire = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
 const STALL: Wire = || stall(5000 + 1150);
 
-/// A policy by name.
 pub(super) fn named(name: &str) -> ReorderingConfig {
     match name {
         "linux" => crate::reordering::linux::LinuxConfig::DEFAULT.into(),
@@ -106,7 +105,6 @@ fn one_segment_late() {
             rows: &[(100, (5, 5, 1)), (130, (10, 10, 1)), (230, (11, 10, 1))],
             threshold: 10,
         },
-        // Windows are frozen until 230.
         Example {
             wire: LATE_1,
             sack: true,

@@ -97,7 +97,6 @@ fn is_late(signs: &AckSigns, resent_at: Option<Time>) -> bool {
     signs.advanced > 0 && signs.before.is_some() && resent_at.is_some_and(|at| echo < at)
 }
 
-/// Undoes exactly on Eifel detection.
 fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     match signs.before {
         Some(before) if is_late(signs, resent_at) => Answer::undo(Undo::exact(&before)),
@@ -105,7 +104,6 @@ fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     }
 }
 
-/// Delays the first transmissions of these segments to the server.
 fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |p| {
@@ -195,7 +193,6 @@ fn example() -> Config {
 
 #[test]
 fn eifel_is_an_answer_that_this_seam_carries() {
-    // One segment is late by 30 ms: without a policy the window stays halved.
     let mut pair = Pair::connected(&example(), &[50]);
     pair.fate = late(&[(1, 30)]);
     let none = at(&mut pair, &[100, 200, 300]);
@@ -213,7 +210,6 @@ fn eifel_is_an_answer_that_this_seam_carries() {
     pair.fate = stall(5000 + 1150);
     let undone = at(&mut pair, &[1000, 1200, 1300]);
     assert_eq!(undone, [(1, 5, 1), (10, 10, 1), (11, 10, 1)]);
-    // A real loss.
     let (config, _) = answering(&example(), eifel);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);

@@ -103,7 +103,6 @@ fn the_aggressive_variant_sends_for_each() {
             "ack 4 1 send 16",
             "ack 4 1 need 7 send 17",
             "ack 4 1 send 18",
-            // Nine are in flight: T.1 has ten.
             "ack 10 0 send 19",
         ]
     );
@@ -168,7 +167,6 @@ fn a_loss_is_found_a_window_later_and_reduces_what_was_before() {
             "ack 0 1 need 8 send 15",
             "ack 0 1 send 16",
             "ack 0 1 need 9 send 17",
-            // Nine of eighteen have arrived.
             "ack 0 1 recover 10 5 5 again 0",
         ]
     );

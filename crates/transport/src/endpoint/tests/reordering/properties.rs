@@ -16,7 +16,6 @@ const MARKS: [Marks; 4] = [
     Marks::Kept,
 ];
 
-/// Answers independent of the inputs.
 fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync {
     let mut acks = 0;
     move |signs, _| {
@@ -63,7 +62,6 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
     }
 }
 
-/// All policies, with both variants of RFC 4653.
 fn answers() -> Vec<ReorderingConfig> {
     let mut all = ReorderingConfig::defaults();
     all.push(NcrConfig { aggressive: true }.into());

@@ -72,7 +72,6 @@ fn an_acknowledgement_that_covers_what_was_sent_again_is_believed() {
             [step(1100, FrtoStep::Believed)]
         );
     }
-    // One segment is all that was sent.
     assert_eq!(
         said_of(1, &with_f_rto()[2], lose(&[1])),
         [step(1100, FrtoStep::Believed)]
@@ -99,10 +98,8 @@ fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
     assert_eq!(told[..1], [step(1030, FrtoStep::Believed)]);
 }
 
-/// Offsets of the first flight.
 const FLIGHT: [u64; 10] = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
 
-/// Loses the acknowledgements of the first flight.
 fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
     Box::new(
         |p| match !p.to_server && p.sent < ms(5100) && p.sent >= ms(5050) {
@@ -148,7 +145,6 @@ fn reports_that_say_nothing_are_ignored_for_a_reason() {
         said(&config, copied),
         ignored(100, Ignored::CopiedByNetwork)
     );
-    // The last segment, retransmitted as a probe.
     let config = config.with(|config| {
         config.loss.rack = true;
         config.loss.tail_loss_probe = true;

@@ -14,7 +14,6 @@ fn all_signs_are_seen_where_they_occur() {
             // The third data segment is overtaken by one, the sixth arrives twice.
             (true, 2001) if p.sent < ms(5050) => Fate::Late(Time::from_micros(1)),
             (true, 5001) => Fate::Twice,
-            // An acknowledgement is overtaken.
             (false, _) if acks == 2 => Fate::Late(ms(1)),
             _ => Fate::Arrives,
         }
@@ -53,7 +52,6 @@ fn all_signs_are_seen_where_they_occur() {
             .iter()
             .all(|signs| signs.echo == Some(ms(5000)) || signs.advanced == 0)
     );
-    // A loss and its repair.
     drop(seen);
     let (config, seen) = answering(&plain_tcp(), |_, _| Answer::NOTHING);
     let mut pair = Pair::connected(&config, &[50]);

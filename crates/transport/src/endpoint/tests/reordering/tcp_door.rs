@@ -39,7 +39,6 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
     pair.fate = lose(&[1001]);
     pair.transfer(5_000, Time::from_secs(9));
     let data = numbers(&pair, true);
-    // The retransmission has its own number.
     assert_eq!(
         data,
         [
@@ -57,7 +56,6 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
         [(1001, 0), (1001, 1), (1001, 2), (1001, 3), (5001, 0)]
     );
     assert_eq!(frozen(&pair), []);
-    // Other policies do not number segments.
     let mut pair = Pair::connected(&example(), &[50]);
     pair.transfer(5_000, Time::from_secs(9));
     assert_eq!(numbers(&pair, true), []);
@@ -86,7 +84,6 @@ fn an_overtaken_acknowledgement_is_a_sign() {
     for nth in [1, 3] {
         let (frozen, window) = run(nth);
         assert_eq!(frozen, [(105, 205)], "{nth}");
-        // The reduction at 100 ms is undone.
         assert_eq!((window.cwnd / 1000, window.ssthresh / 1000), (10, 8));
     }
 }

@@ -201,7 +201,6 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
 
 #[test]
 fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
-    // The first path is silent for more than a second: its timeout is spurious.
     for (name, sack) in [
         ("eifel", true),
         ("eifel", false),
@@ -251,7 +250,6 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
     }
 }
 
-/// No new data are sent behind a FIN, although losses were spurious.
 #[test]
 fn a_subflow_that_has_sent_its_fin_is_not_used_again() {
     let (config, _) = answering(&plain_tcp(), undoing);
