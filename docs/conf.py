@@ -1,4 +1,4 @@
-"""How `make docs-site` makes a site of these pages (Sphinx, MyST, numpydoc)."""
+"""Configuration of the documentation site, `make docs-site` (Sphinx, MyST, numpydoc)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ release = version = ropewalk.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["images"]
 myst_heading_anchors = 4
-numpydoc_show_class_members = False  # the members stand below, one by one
+numpydoc_show_class_members = False  # the members follow one by one
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # numpydoc's sections say them
+autodoc_typehints = "none"  # numpydoc's sections have them
 html_theme = "furo"
 html_title = f"Ropewalk {release}"
 html_copy_source = False
@@ -31,12 +31,12 @@ html_show_copyright = False
 
 
 ROOT = Path(__file__).parents[1]
-# Made by `make rustdoc`, and copied into the site where it is there.
+# Made by `make rustdoc`, and copied into the site if it exists.
 RUSTDOC = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "doc"
 
 
 def lead_to_crates(app: Sphinx, document: nodes.document) -> None:
-    """Lead links to a crate's README to its documentation, if that is made."""
+    """Point links to a crate's README at its documentation, if that exists."""
     from docutils import nodes
     from sphinx.addnodes import download_reference, pending_xref
 
@@ -50,13 +50,13 @@ def lead_to_crates(app: Sphinx, document: nodes.document) -> None:
 
 
 def copy_documentation_of_crates(app: Sphinx, error: Exception | None) -> None:
-    """Put the documentation of the crates into the site."""
+    """Copy the documentation of the crates into the site."""
     if error is None and RUSTDOC.exists():
         shutil.copytree(RUSTDOC, Path(app.outdir) / "rust", dirs_exist_ok=True)
 
 
 def name_what_is_beside_the_pages(app: Sphinx, document: nodes.document) -> None:
-    """Make plain text of links to files of the repository that are no pages."""
+    """Replace links to files outside the site by plain text."""
     from docutils import nodes
     from sphinx.addnodes import download_reference, pending_xref
 
@@ -70,7 +70,7 @@ def name_what_is_beside_the_pages(app: Sphinx, document: nodes.document) -> None
 def head_sections_of_modules(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Make rubrics of a module's underlined headings, which numpydoc leaves as they are."""
+    """Convert a module's underlined headings to rubrics, which numpydoc does not do."""
     if what != "module":
         return
     for at in range(len(lines) - 1, 0, -1):
@@ -79,8 +79,8 @@ def head_sections_of_modules(
 
 
 def setup(app: Sphinx) -> None:
-    """Register what is done to pages and docstrings."""
-    # Before what they lead to is copied into the site.
+    """Register the steps on pages and docstrings."""
+    # Before the link targets are copied into the site.
     app.connect("doctree-read", lead_to_crates, priority=50)
     app.connect("build-finished", copy_documentation_of_crates)
     app.connect("doctree-read", name_what_is_beside_the_pages, priority=100)

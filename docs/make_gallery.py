@@ -1,6 +1,6 @@
-"""Make the gallery: run its studies, and write a report of each and an index page.
+"""Makes the gallery: runs its studies, and writes a report of each and an index page.
 
-With names of studies, make only these. ``--page`` writes docs/gallery.md and runs nothing.
+Arguments select studies. ``--page`` writes docs/gallery.md and runs nothing.
 """
 
 import argparse
@@ -36,13 +36,13 @@ Copy the scenarios and change them. This page is generated from [gallery.toml](g
 
 
 def studies() -> list[dict[str, Any]]:
-    """Return the studies that there are."""
+    """Return the listed studies."""
     found: list[dict[str, Any]] = tomllib.loads(LISTED.read_text())["study"]
     return found
 
 
 def page() -> str:
-    """Return what docs/gallery.md is to be."""
+    """Return the text of docs/gallery.md."""
     parts = [INTRO]
     for number, each in enumerate(studies(), start=1):
         commands = "\n".join(f"    ropewalk {command}" for command in each["commands"])
@@ -51,7 +51,7 @@ def page() -> str:
 
 
 def make(study: dict[str, Any], out: Path) -> Path:
-    """Run a study's commands, each into a folder of its own, and make its report."""
+    """Run a study's commands, each into its own folder, and make its report."""
     folders = []
     for number, command in enumerate(study["commands"], start=1):
         folder = out / study["name"] / str(number)
@@ -62,7 +62,7 @@ def make(study: dict[str, Any], out: Path) -> Path:
 
 
 def index(made: list[dict[str, Any]], out: Path) -> Path:
-    """Write the page that leads to the reports."""
+    """Write the page that links to the reports."""
     parts = [
         Part(
             each["title"],
@@ -79,7 +79,7 @@ def index(made: list[dict[str, Any]], out: Path) -> Path:
 
 
 def main() -> None:
-    """Make what is asked for."""
+    """Make the selected studies."""
     known = studies()
     names = [each["name"] for each in known]
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

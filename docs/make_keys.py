@@ -1,4 +1,4 @@
-"""Write keys.md and the tables of guide/results.md: every key, from its schema."""
+"""Writes keys.md and the tables of guide/results.md: every key, from its schema."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from ropewalk.scenario import registry
 
 PAGE = Path(__file__).with_name("keys.md")
 RESULTS = Path(__file__).parent / "guide" / "results.md"
-# A table of the page of results, which stands between two such lines.
+# A table of the page of results, between two such lines.
 TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HEAD = """\
@@ -43,7 +43,7 @@ file in `crates/transport/src`, from which these tables are generated: [add one]
 
 
 def page() -> str:
-    """Return the page's text."""
+    """Return the text of docs/keys.md."""
     return HEAD + "".join([*sections("", ropewalk.schema()), *algorithms()])
 
 
@@ -54,7 +54,7 @@ def algorithms() -> Iterator[str]:
     for key in registry.named_by():
         declared = ropewalk.algorithms(key)
         if key == "subflow":
-            continue  # those of `congestion` that are for a single path
+            continue  # single-path algorithms are listed under `congestion`
         yield f"\n### `{key}`\n\n| name | description | source |\n| --- | --- | --- |\n"
         for each in declared:
             yield row(f"`{each.name}`", each.doc, each.source)
@@ -75,7 +75,7 @@ def row(*cells: str) -> str:
 
 
 def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield a table of the keys of one object, then those of the objects within."""
+    """Yield a table of the keys of one object, then tables of the objects within."""
     yield f"\n## {f'`{name}`' if name else 'At the top'}\n"
     if "description" in schema and name:
         yield f"\n{schema['description']}\n"
@@ -85,7 +85,7 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
     required = schema.get("required", [])
     keys = schema["properties"]
     if name == "flow":
-        # Every key of the transport again, which need not be read twice.
+        # Keys of the transport, which have their own table.
         shared = ropewalk.schema()["properties"]["transport"]["properties"]
         keys = {key: described for key, described in keys.items() if key not in shared}
     for key, described in keys.items():
@@ -100,7 +100,7 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
     for key, described in keys.items():
         for inner in objects(described):
             if name and key == "reverse":
-                continue  # the keys of the link again
+                continue  # keys of the link, which have their own table
             titled = {"description": described.get("description", "")} | inner
             yield from sections(f"{name}.{key}" if name else key, titled)
 
@@ -149,14 +149,14 @@ def kind(schema: dict[str, Any]) -> str:
 
 
 def toml(value: object) -> str:
-    """Return a default as a scenario file spells it."""
+    """Return a default in scenario file syntax."""
     from ropewalk.scenario import spelled
 
     return f"`{spelled(value)}`" if not isinstance(value, str) else f'`"{value}"`'
 
 
 def results_page(page: str) -> str:
-    """Return the page of results with its tables made of the schema."""
+    """Return the page of results with tables made from the schema."""
 
     def table(found: re.Match[str]) -> str:
         rows = "".join(result_rows(object_of(found[2])))
@@ -166,7 +166,7 @@ def results_page(page: str) -> str:
 
 
 def result_rows(schema: dict[str, Any], before: str = "") -> Iterator[str]:
-    """Yield a line for each key; keys of an object without a meaning of its own stand alone."""
+    """Yield a line for each key; keys of an object without its own description are separate."""
     for key, described in schema["properties"].items():
         name = f"{before}{key}"
         inner = described.get("items", described)

@@ -1,7 +1,6 @@
-"""Write docs/reproductions.md and its pictures: what `ropewalk reproduce` gives.
+"""Writes docs/reproductions.md and its pictures, the results of `ropewalk reproduce`.
 
-Without names all items are made again; with names (paper, item) that one alone, and the others
-stay on the page as they are.
+Without arguments all items are made; with arguments (paper, item) only this one.
 """
 
 import re
@@ -36,7 +35,7 @@ reasons included. Nothing here is typed by hand but this paragraph.
 
 
 def block(made: Reproduction) -> str:
-    """Return what the page says of an item."""
+    """Return the page's section on an item."""
     lines = [f"## {made.title}", "", f"    ropewalk reproduce {made.paper} {made.item}", ""]
     if made.runs is not None:
         lines += [f"{simulated(made).capitalize()}.", ""]
@@ -64,7 +63,7 @@ def block(made: Reproduction) -> str:
 
 
 def page(blocks: dict[str, str]) -> str:
-    """Return the whole page, its blocks in the order of the items."""
+    """Return the whole page, its sections in the order of the items."""
     parts = [
         f"<!-- {name} -->\n{blocks[name]}\n<!-- end -->\n"
         for name in map(named, items())
@@ -74,7 +73,7 @@ def page(blocks: dict[str, str]) -> str:
 
 
 def on_the_page() -> dict[str, str]:
-    """Return the blocks that the page has."""
+    """Return the sections of the page."""
     text = PAGE.read_text() if PAGE.exists() else ""
     return dict(re.findall(r"^<!-- (\S+ \S+) -->\n(.*?)\n<!-- end -->", text, re.DOTALL | re.M))
 
@@ -85,7 +84,7 @@ def named(item: Item) -> str:
 
 
 def main() -> None:
-    """Make the items and write them."""
+    """Make the items and write the page."""
     wanted = [find(*sys.argv[1:])] if sys.argv[1:] else items()
     blocks = on_the_page()
     PICTURES.mkdir(exist_ok=True)

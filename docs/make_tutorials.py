@@ -1,8 +1,8 @@
-"""Renew what commands print on the pages of docs/tutorials, and the pictures that they make.
+"""Updates the output of commands in docs/tutorials, and their pictures.
 
     python docs/make_tutorials.py
 
-A page's commands run one after the other in an empty folder, in which its `NAME.toml`s are.
+A page's commands run in sequence in an empty folder with its `NAME.toml` files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLOCK = re.compile(r"^(simulated .* in )[\d.]+ s$", re.MULTILINE)
 
 
 def printed(command: str, folder: Path) -> str:
-    """Return what a command prints, without what no two runs have alike."""
+    """Return the output of a command, without parts that differ between runs."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         command,
@@ -42,7 +42,7 @@ def printed(command: str, folder: Path) -> str:
 
 
 def renewed(text: str, folder: Path) -> str:
-    """Return a page with what its commands print now; the folder has what they make."""
+    """Return a page with the current output of its commands, run in the folder."""
     for name, content in FILE.findall(text):
         (folder / name).write_text(content)
 
@@ -55,7 +55,7 @@ def renewed(text: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Renew all pages and pictures."""
+    """Update all pages and pictures."""
     PICTURES.mkdir(exist_ok=True)
     for page in sorted(PAGES.glob("*.md")):
         with tempfile.TemporaryDirectory() as folder:

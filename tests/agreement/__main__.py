@@ -1,4 +1,4 @@
-"""Print every table of agreement, keep the pictures, and renew docs/agreement."""
+"""Prints every table of agreement, saves the pictures, and updates docs/agreement."""
 
 import aggregation
 import cellular

@@ -1,6 +1,6 @@
-"""Bandwidth aggregation above TCP in the simulator, beside MPTCP as Linux has it.
+"""Bandwidth aggregation above TCP in the simulator, compared with Linux's MPTCP.
 
-Goodput over the sum of the link rates, 12 s from 3 s, cubic, and what a thin stream waits.
+Goodput over the sum of the link rates, 12 s from 3 s, cubic, and delays of a thin stream.
 """
 
 from functools import cache
@@ -58,7 +58,6 @@ def _run(links: str, method: str, buffer: str, **changes: str) -> dict[str, Any]
 
 
 def tables() -> list[Table]:
-    """Return what is compared."""
     shares = dict.fromkeys(goodput().columns[1:], ".3f")
     delays = dict.fromkeys(thin().columns[1:], ".1f")
     return [

@@ -1,8 +1,8 @@
 """Runs of one scenario on both sides: simulated, and on this machine's kernel.
 
-A run of either side has the losses of its seed, so that runs of one seed are of one world. No run
-of the kernel repeats another, though, and where buffers are small a percent of delay moves a
-simulated run as far: the simulator's have delays of 99 to 101 %, each link's drawn by itself.
+Runs with equal seeds have equal losses on both sides. But runs of the kernel differ, and with
+small buffers a simulated run changes as much with a percent of delay. Simulated links therefore
+have random delays of 99 to 101 %.
 """
 
 import random
@@ -17,7 +17,7 @@ ATTEMPTS = 3  # for a run that the machine was too busy for
 def on_testbed(
     scenario: ropewalk.Scenario, seed: int, kernel_congestion: str | None = None
 ) -> ropewalk.Results:
-    """Run a scenario on the testbed, again where the links came late."""
+    """Run a scenario on the testbed, again if its links were late."""
     for _ in range(ATTEMPTS):
         results = ropewalk.testbed(scenario, seed=seed, kernel_congestion=kernel_congestion)
         if results.runs[0]["emulator"]["trusted"]:
@@ -26,13 +26,12 @@ def on_testbed(
 
 
 def measured(scenario: ropewalk.Scenario, seed: int) -> dict[str, Any]:
-    """Return what the run brought."""
     run: dict[str, Any] = on_testbed(scenario, seed).runs[0]
     return run
 
 
 def simulated(scenario: ropewalk.Scenario, seed: int, draw: int = 0) -> dict[str, Any]:
-    """Simulate a scenario with delays that are a little different for each draw."""
+    """Simulate a scenario with slightly different delays for each draw."""
     chance = random.Random(f"delays {seed}" + (f" {draw}" if draw else ""))
     keys: dict[str, Value] = {}
     for link in scenario.values["link"]:

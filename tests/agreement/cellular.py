@@ -1,8 +1,8 @@
-"""Two recorded cellular links as one: MPTCP over both, and TCP over each alone.
+"""Two recorded cellular links: MPTCP over both, and TCP over each.
 
     python tests/agreement/cellular.py A.down A.up B.down B.up [picture]
 
-The traces are in mahimahi's format. Without any, two made-up ones stand in.
+The traces are in mahimahi's format; by default two made-up ones.
 """
 
 import sys
@@ -27,7 +27,7 @@ def scenario(traces: list[str]) -> ropewalk.Scenario:
 
 
 def runs(base: ropewalk.Scenario) -> dict[str, ropewalk.Results]:
-    """Run TCP on each link alone and MPTCP on both, with timelines."""
+    """Run TCP on each link and MPTCP on both, with timelines."""
     alone = {
         f"TCP on {link}": base.with_({"transport.protocol": "tcp", "transport.paths": [link]})
         for link in LINKS
@@ -37,7 +37,7 @@ def runs(base: ropewalk.Scenario) -> dict[str, ropewalk.Results]:
 
 
 def capacities(results: ropewalk.Results) -> pl.DataFrame:
-    """Return time and what the links of a run could carry then."""
+    """Return the capacity of a run's links over time."""
     return results.connection.select("time_s", "capacity_mbps")
 
 
@@ -50,7 +50,7 @@ def compared(found: dict[str, ropewalk.Results]) -> pl.DataFrame:
         rows.append(
             {
                 "run": name,
-                # Over all the time: goodput proper ends with the last delivery.
+                # Includes the time after the last delivery.
                 "goodput Mbit/s": run["delivered_bytes"] * 8e-6 / run["duration_s"],
                 "capacity Mbit/s": capacities(results)["capacity_mbps"].mean(),
                 "utilization": " ".join(f"{link['utilization']:.3f}" for link in used),
@@ -64,7 +64,7 @@ def compared(found: dict[str, ropewalk.Results]) -> pl.DataFrame:
 
 
 def picture(found: dict[str, ropewalk.Results]) -> Figure:
-    """Goodput of each run over time, against what its links could carry."""
+    """Draw each run's goodput over time, with the capacity of its links."""
     with mpl.rc_context({"font.size": 9}):
         figure = Figure(figsize=(9, 6.5), layout="constrained")
         panels = figure.subplots(len(found), 1, sharex=True)
@@ -88,7 +88,7 @@ def picture(found: dict[str, ropewalk.Results]) -> Figure:
             )
             axes.set_title(name, loc="left", fontsize="medium")
             axes.set_ylabel("Mbit/s")
-            # What waited behind a gap counts at a stroke: the line may leave the frame.
+            # Data behind a gap counts when the gap closes: the line may leave the frame.
             axes.set_ylim(0, 1.2 * capacity["capacity_mbps"].max())
             axes.spines[["top", "right"]].set_visible(False)
         panels[-1].set(xlabel="time (s)", xlim=(0, results.scenario.duration_s))
@@ -98,12 +98,11 @@ def picture(found: dict[str, ropewalk.Results]) -> Figure:
 
 
 def tables(traces: list[str] | None = None) -> list[Table]:
-    """Return what the traces give; the made-up ones if none are named."""
+    """Return the tables of traces, by default made-up ones."""
     return [table(runs(scenario(traces or [])))]
 
 
 def table(found: dict[str, ropewalk.Results]) -> Table:
-    """Return the table of some runs."""
     formats = {"goodput Mbit/s": ".2f", "capacity Mbit/s": ".2f", "mean srtt ms": ".0f"}
     return Table("cellular", "Two cellular links, 60 s", compared(found), formats)
 

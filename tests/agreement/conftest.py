@@ -1,4 +1,4 @@
-"""Tests import the scripts beside them, which also run alone."""
+"""Lets tests import the scripts in their folder, which also run alone."""
 
 import sys
 from pathlib import Path

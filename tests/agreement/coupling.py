@@ -1,8 +1,8 @@
-"""MPTCP's couplings: beside htsim, and on two links with loss.
+"""MPTCP's coupled controls: compared with htsim, and on two links with loss.
 
-Profile rfc. On the shared bottleneck the TCP starts at sixteen moments in turn, since behind a
-drop-tail queue a single run tells who fell into step with whom. The picture shows two equal links:
-fully coupled windows flap between them, LIA's do not.
+Profile rfc. On the shared bottleneck the TCP starts at sixteen different times, since a drop-tail
+queue synchronizes the connections of a single run. The picture shows two equal links: fully
+coupled windows flap between them, LIA's do not.
 """
 
 import sys
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import ropewalk
 from tables import SCENARIOS, Table, reference
 
-# Ours, htsim's name, and the band about htsim's ratio.
+# Ours, htsim's name, and the band around htsim's ratio.
 BANDS = {
     "uncoupled": ("UNCOUPLED", 0.15),
     "lia": ("COUPLED_INC", 0.25),
@@ -25,18 +25,18 @@ BANDS = {
 OTHERS = ("linked-increases", "olia", "balia")
 STARTS = [f"{210 * number} ms" for number in range(16)]
 MEAN_OVER = 10
-"""Steps of 1 s over which the share of a link is taken."""
+"""Steps of 1 s over which the share of a link is averaged."""
 
 
 def coupled(congestion: str) -> dict[str, ropewalk.scenario.Value]:
-    """Return the keys that choose a coupling."""
+    """Return the keys of a coupled congestion control."""
     newreno = {"transport.subflow": "newreno"} if congestion == "uncoupled" else {}
     return {"transport.congestion": congestion, **newreno}
 
 
 @cache
 def shared_bottleneck() -> pl.DataFrame:
-    """Return the ratio of MPTCP to the TCP beside it, drop tail."""
+    """Return the ratio of MPTCP to a competing TCP, drop tail."""
     htsim = reference("htsim-shared-bottleneck.csv").filter(pl.col("queue_kind") == "dt")
     base = ropewalk.Scenario.load(SCENARIOS / "shared-bottleneck.toml")
     rows = []
@@ -68,7 +68,7 @@ def shared_bottleneck() -> pl.DataFrame:
 
 @cache
 def better_link() -> pl.DataFrame:
-    """Return what the link of 1 % loss carries beside one of 4 %, of the same round trip."""
+    """Return the share of a link with 1 % loss next to one with 4 %, at equal round trips."""
     base = ropewalk.Scenario.load(SCENARIOS / "two-lossy-links.toml")
     rows = []
     for congestion in (*BANDS, *OTHERS):
@@ -88,7 +88,7 @@ def better_link() -> pl.DataFrame:
 
 @cache
 def equal_links(congestion: str) -> ropewalk.Results:
-    """Return five runs over two links of .1 % loss, with a timeline."""
+    """Return five runs over two links of 0.1 % loss, with a timeline."""
     base = ropewalk.Scenario.load(SCENARIOS / "two-lossy-links.toml")
     links = {"link.better.loss": "0.1 %", "link.worse.loss": "0.1 %"}
     changed = base.with_({**links, **coupled(congestion), "transport.delayed_ack": 1})
@@ -96,7 +96,7 @@ def equal_links(congestion: str) -> ropewalk.Results:
 
 
 def shares(results: ropewalk.Results, seed: int) -> np.ndarray:
-    """Share of the first link in what arrives, over each ten seconds after the warm-up."""
+    """Return the share of the first link in arrivals, over each ten seconds after the warm-up."""
     timeline = results.timeline.filter(
         pl.col("seed") == seed, pl.col("time_s") > results.scenario.warmup_s
     )
@@ -111,7 +111,7 @@ def shares(results: ropewalk.Results, seed: int) -> np.ndarray:
 
 
 def changes_of_side(share: np.ndarray) -> int:
-    """How often more than four fifths pass from one link to the other.
+    """Return how often more than four fifths move from one link to the other.
 
     >>> changes_of_side(np.array([0.5, 0.9, 0.7, 0.9, 0.1, 0.5, 0.85]))
     2
@@ -123,7 +123,7 @@ def changes_of_side(share: np.ndarray) -> int:
 
 @cache
 def flapping() -> pl.DataFrame:
-    """Return how unevenly, and how changeably, two equal links are used."""
+    """Return how unevenly and variably two equal links are used."""
     rows = []
     for congestion in (*BANDS, *OTHERS):
         results = equal_links(congestion)
@@ -142,7 +142,7 @@ def flapping() -> pl.DataFrame:
 
 
 def picture() -> Figure:
-    """Goodput of both subflows over time: fully coupled above, LIA below."""
+    """Draw goodput of both subflows over time: fully coupled above, LIA below."""
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     titles = {
         "fully-coupled": "fully coupled: the connection flaps from link to link",
@@ -164,7 +164,6 @@ def picture() -> Figure:
 
 
 def tables() -> list[Table]:
-    """Return what the couplings show."""
     return [
         Table(
             "coupling-shared",

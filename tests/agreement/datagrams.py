@@ -9,8 +9,6 @@ from tables import SCENARIOS
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario and what it is called."""
-
     name: str
     scenario: ropewalk.Scenario
 
@@ -19,7 +17,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield bulk and messages over a link, over a narrower one behind it, and with losses."""
+    """Yield bulk and messages over a link, over a narrower second hop, and with losses."""
     one = ropewalk.Scenario.load(SCENARIOS / "datagrams.toml")
     both = one.with_({"transport.paths": ["both"]})
     constant = {"traffic.kind": "cbr", "traffic.rate": "2 Mbit/s", "traffic.message": "1000 B"}
@@ -35,7 +33,7 @@ def cases() -> Iterator[Case]:
 
 
 def numbers(results: ropewalk.Results) -> dict[str, float]:
-    """Return goodput, mean delay, and the share of packets that were lost or dropped."""
+    """Return goodput, mean delay, and the ratio of packets lost or dropped."""
     mean = results.mean
     links = {link["name"]: link for link in results.runs[0]["links"]}
     first = links["wide"]

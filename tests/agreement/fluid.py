@@ -1,8 +1,8 @@
-"""The fluid model of `ropewalk predict` beside the simulator: random scenarios, subsets of links.
+"""The fluid model of `ropewalk predict` compared with the simulator.
 
-The scenarios are drawn anew from a seed by which nothing in the model was chosen. Links of 2 to 50
-Mbit/s and 2 to 100 ms one way, queues of 0.5 to 2 bdp, losses of 0.01 to 2 %, 5 to 30 s; means of
-four runs where something is lost.
+Scenarios are drawn from a seed that was not used to fit the model: links of 2 to 50 Mbit/s and 2
+to 100 ms one way, queues of 0.5 to 2 bdp, losses of 0.01 to 2 %, 5 to 30 s; means of four runs
+with losses.
 """
 
 import itertools
@@ -22,8 +22,8 @@ EACH = 20
 RUNS = 4
 COUPLED = ("lia", "olia", "balia", "fully-coupled", "linked-increases")
 SMALL = ("64 KiB", "128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
-# For each kind of scenario: fewest and most links, the share of links with loss, whether buffers
-# are large, and what else is drawn.
+# For each kind of scenario: fewest and most links, share of links with loss, whether buffers are
+# large, and further random keys.
 KINDS: dict[str, tuple[int, int, float, bool, str]] = {
     "tcp": (1, 1, 0.0, True, ""),
     "tcp, loss": (1, 1, 1.0, True, ""),
@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[int, int, float, bool, str]] = {
 
 
 def scenarios(kind: str) -> Iterator[ropewalk.Scenario]:
-    """Draw the scenarios of a kind; always the same."""
+    """Draw the scenarios of a kind, always the same."""
     draw = random.Random(f"{SEED} {kind}")
     fewest, most, lossy, large, extra = KINDS[kind]
     for _ in range(EACH):
@@ -69,7 +69,7 @@ def scenarios(kind: str) -> Iterator[ropewalk.Scenario]:
 
 
 def _rest(draw: random.Random, count: int, large: bool, extra: str) -> Iterator[str]:
-    """Draw what follows the links."""
+    """Draw the keys after the links."""
     if extra == "shared":
         rate = 10 ** draw.uniform(0.5, 1.7)
         yield f'[[link]]\nname = "back"\nrate = "{rate:.2f} Mbit/s"\ndelay = "5 ms"'
@@ -97,19 +97,19 @@ def _rest(draw: random.Random, count: int, large: bool, extra: str) -> Iterator[
 
 
 def predicted(scenario: ropewalk.Scenario) -> float:
-    """Goodput by the fluid model, Mbit/s."""
+    """Return the fluid model's goodput, Mbit/s."""
     return fluid.run(scenario.setup)[0].goodput * 8e-6
 
 
 def simulated(scenario: ropewalk.Scenario, runs: int) -> float:
-    """Mean goodput of some runs, Mbit/s."""
+    """Return the mean goodput of some runs, Mbit/s."""
     goodput: float = ropewalk.simulate(scenario, runs=runs).mean["goodput_mbps"]
     return goodput
 
 
 @cache
 def errors(kind: str) -> list[float]:
-    """Predicted over simulated goodput less 1, of each scenario of a kind."""
+    """Return predicted over simulated goodput less 1, for each scenario of a kind."""
     found = []
     for scenario in scenarios(kind):
         runs = RUNS if "loss =" in scenario.text else 1
@@ -119,7 +119,7 @@ def errors(kind: str) -> list[float]:
 
 @cache
 def subsets(buffer: str) -> pl.DataFrame:
-    """Both goodputs of each subset of the train's eight links, 10 s, with buffers of a size."""
+    """Return both goodputs for subsets of the train's eight links, 10 s, with one buffer size."""
     train = ropewalk.Scenario.load(ROOT / "scenarios/trains/eight-links.toml").with_(
         {
             "duration": "10 s",
@@ -136,7 +136,6 @@ def subsets(buffer: str) -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return what is in the page."""
     kinds = []
     for kind in KINDS:
         apart = 100 * np.abs(errors(kind))

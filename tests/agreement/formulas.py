@@ -1,6 +1,6 @@
-"""One TCP on a link that loss alone limits, beside the formulas of Mathis and of Padhye.
+"""One TCP limited by loss alone, compared with the formulas of Mathis and of Padhye.
 
-Windows are segments per round trip. b is how many segments an acknowledgement covers, T0 the first
+Windows are segments per round trip. b is the number of segments per acknowledgement, T0 the first
 retransmission timeout, here four round trips.
 """
 
@@ -21,7 +21,7 @@ RUNS = 4
 
 @cache
 def compared() -> pl.DataFrame:
-    """One row for each b and loss."""
+    """Return a row for each b and loss."""
     base = ropewalk.Scenario.load(SCENARIOS / "loss-limits.toml")
     rows = []
     for b in (1, 2):
@@ -51,7 +51,6 @@ def compared() -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return what the formulas show."""
     formats = {
         "ours": ".2f",
         "Mathis": ".2f",

@@ -1,10 +1,10 @@
-"""The gateway over emulated links, beside the kernel's MPTCP and TCP on the same links.
+"""The gateway over emulated links, compared with the kernel's MPTCP and TCP.
 
     python tests/agreement/gateway.py [RUNS]
 
-Goodput over the sum of the link rates, 12 s from 3 s, and what an outage costs: medians of some
-runs (5 if it is not said; one where the kernel's are alike). It takes root and real time, ten
-minutes for each of the runs. `make goodput` builds what it needs.
+Goodput over the sum of the link rates, 12 s from 3 s, and the effect of an outage: medians of some
+runs (default 5; one where the kernel's runs are alike). Needs root, and ten minutes per run. `make
+goodput` builds the programs.
 """
 
 import os
@@ -39,7 +39,7 @@ CASES = {
 TIMES = {"duration": "15 s", "warmup": "3 s"}
 GATEWAY = {"transport.scheduler": "earliest-arrival"}
 LOSS = "1 %"
-DARK = (5, 8)  # seconds
+DARK = (5, 8)  # outage, in seconds
 OUTAGES = (("20/20 + 20/20", 1), ("20/20 + 5/200", 1), ("20/20 + 5/200", 2))
 TITLES = {
     "goodput": "Goodput over the sum of the link rates",
@@ -50,7 +50,7 @@ TITLES = {
 
 @dataclass
 class Cell(ABC):
-    """A part of a row of a table, and what its runs gave, by column."""
+    """Part of a table's row, and results of its runs by column."""
 
     table: str
     row: str
@@ -64,13 +64,13 @@ class Cell(ABC):
         """Run it once, and return its columns."""
 
     def run(self, seed: int) -> None:
-        """Run it once more, unless that was enough."""
+        """Run it again, unless it has enough runs."""
         if self.most_runs is None or seed <= self.most_runs:
             for column, value in self.once(seed).items():
                 self.found.setdefault(column, []).append(value)
 
     def measured(self, seed: int) -> ropewalk.Results:
-        """Run the scenario on the testbed, again where the links came late."""
+        """Run the scenario on the testbed, again if the links were late."""
         return on_testbed(self.scenario, seed)
 
 
@@ -78,35 +78,31 @@ class Goodput(Cell):
     """Goodput over the sum of rates."""
 
     def once(self, seed: int) -> dict[str, float]:
-        """Run it once."""
         goodput: float = self.measured(seed).runs[0]["goodput_mbps"]
         return {self.name: goodput / rates(self.row)}
 
 
 class Tunnel(Cell):
-    """The same of the tunnel's own program, since scenarios have no such scheduler."""
+    """The same for the tunnel's own program, since scenarios lack its scheduler."""
 
     def once(self, seed: int) -> dict[str, float]:
-        """Run it once."""
         congestion = self.name.removeprefix("tunnel ")
         line = printed("tunnel_goodput", self.row, congestion=congestion)
         return {self.name: float(line.split()[-1])}
 
 
 class Outage(Cell):
-    """The longest time without a byte of an upload."""
+    """Longest time without a byte of an upload."""
 
     def once(self, seed: int) -> dict[str, float]:
-        """Run it once."""
         gap: float = self.measured(seed).runs[0]["longest_gap_s"]
         return {f"{self.name}, ms": 1000 * gap}
 
 
 class ProxyOutage(Cell):
-    """The same of a download, and how soon the link is used again, by a program of its own."""
+    """The same for a download, and the time until the link is used again."""
 
     def once(self, seed: int) -> dict[str, float]:
-        """Run it once."""
         case, link = self.row.split(", link ")
         line = printed("outage", case, dark=str(int(link) - 1))
         columns = ("proxy, ms", "link delivers, ms", "both deliver, ms")
@@ -115,7 +111,7 @@ class ProxyOutage(Cell):
 
 
 def printed(program: str, case: str, **words: str) -> str:
-    """Return the last line that a program of benches/over-links prints of one run."""
+    """Return the last line that a program of benches/over-links prints in a run."""
     release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     arguments = {
         "gateway": str(release / "ropewalk-gateway"),
@@ -134,7 +130,7 @@ def rates(case: str) -> float:
 
 
 def made(case: str, method: str, buffer: str = "4M", **keys: str) -> ropewalk.Scenario:
-    """Return a case's links under a method: cubic, with that receive buffer."""
+    """Return a case's links with a method: cubic, with that receive buffer."""
     changes = {**TIMES, **(GATEWAY if method == "bas" else {}), **keys}
     return linux.scenario("+".join(CASES[case]), method, "cubic", buffer, **changes)
 
@@ -145,13 +141,12 @@ def alone(case: str, number: int, **keys: str) -> ropewalk.Scenario:
 
 
 def second(case: str) -> int:
-    """Return the number of the fastest link of a case but for its first."""
+    """Return the index of the fastest link of a case except for its first."""
     others = CASES[case][1:]
     return 2 + max(range(len(others)), key=lambda link: float(others[link].split("/")[0]))
 
 
 def cells() -> Iterator[Cell]:
-    """Yield what is measured."""
     for case in CASES:
         for buffer in ("4M", "1M"):
             size = linux.SIZES[buffer]
@@ -177,11 +172,11 @@ def cells() -> Iterator[Cell]:
 
 
 def tables(runs: int) -> list[Table]:
-    """Measure all cells `runs` times, in turns, and return what comes of it."""
+    """Measure all cells `runs` times, in turns, and return the tables."""
     every = list(cells())
     with progress("testbed", runs * len(every)) as update:
         for seed in range(1, runs + 1):
-            # Two at a time: either takes a fifth of a processor, and its lateness would tell.
+            # Two at a time: each takes a fifth of a processor, and more would make links late.
             with ThreadPoolExecutor(2) as pool:
                 done = pool.map(Cell.run, every, repeat(seed))
                 for number, _ in enumerate(done, start=1 + (seed - 1) * len(every)):
@@ -190,7 +185,6 @@ def tables(runs: int) -> list[Table]:
 
 
 def table(name: str, title: str, every: list[Cell]) -> Table:
-    """Return one of the tables."""
     rows: dict[str, dict[str, object]] = {}
     formats = {}
     for each in every:

@@ -1,17 +1,20 @@
-"""Cost over lateness: a video over a cheap and a dear link that vary, by who knows prices.
+"""Cost and lateness of schedulers that use prices, with video over a cheap and an expensive link.
 
     python tests/agreement/hulls.py [--seeds 20] [--traces DIR] [--write]
 
-A seed is a world: Wi-Fi of 3 Mbit/s in the mean (AR(1), clipped to 0.3 to 5) at a price of 1, LTE
-of 15 (10 to 20) at 10, round trips of 20 and 40 ms, and a live video of 3.5 Mbit/s whose frames
-are late after 200 ms; 75 s, of which 15 are warm-up. Each scheduler has one knob, which is turned
-through its range. What a scheduler can do is the lower hull of its points, mean cost over mean
-lateness; schedulers are compared where their hulls are equally late, by paired differences of the
-seeds. The bound knows the links beforehand.
+A seed is a random scenario:
 
-With `--traces`, the links are recorded ones: `DIR/cellular/*.down` in mahimahi's format, two by
-two as cheap and dear, and `DIR/high-speed-rail/elephant.*.csv`, packets of a download over two
-carriers. Their video has half of what both carry together, and 3.5 Mbit/s at most.
+- Wi-Fi with a mean of 3 Mbit/s (AR(1), clipped to 0.3 to 5), price 1, round trip 20 ms.
+- LTE with a mean of 15 Mbit/s (10 to 20), price 10, round trip 40 ms.
+- Live video of 3.5 Mbit/s, with a deadline of 200 ms per frame; 75 s with 15 s of warm-up.
+
+Each scheduler has one parameter, which is varied. Its hull is the lower hull of its points, mean
+cost over mean lateness. Schedulers are compared at equal lateness of the hulls, by paired
+differences of the seeds. The bound knows the links in advance.
+
+With `--traces`, links are recorded ones: `DIR/cellular/*.down` in mahimahi's format, in pairs of
+cheap and expensive, and `DIR/high-speed-rail/elephant.*.csv`, packets of a download over two
+carriers. Their video has half of both links' rate, but at most 3.5 Mbit/s.
 """
 
 import argparse
@@ -44,7 +47,7 @@ FRAME_RATE = 30
 PRICES = {"wifi": 1.0, "lte": 10.0}  # per Mbit/s
 DELAYS = {"wifi": 0.01, "lte": 0.02}  # one way, seconds
 OPPORTUNITY = 1500  # bytes
-ON_WIRE = 1492 / 1420  # of a full segment: with headers, over without
+ON_WIRE = 1492 / 1420  # of a full segment: size with headers over payload
 LATENESS = (0.5, 1.0, 2.0, 5.0)  # percent, at which hulls are compared
 OURS = "cheapest-in-time"
 
@@ -54,7 +57,7 @@ TRANSPORTS = {
     "bas": 'protocol = "bas"',
 }
 KNOBS: dict[str, list[dict[str, Value]]] = {
-    "linux": [{}],  # of MPTCP alone
+    "linux": [{}],  # only for MPTCP
     "min-rtt": [{}],
     OURS: [{"guard": guard} for guard in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
     "overflow": [{"after": f"{ms} ms"} for ms in (2, 5, 10, 20, 30, 50, 100)],
@@ -95,12 +98,12 @@ deadline = "200 ms"
 
 
 Corner: TypeAlias = tuple[float, float, str]
-"""Percent late, cost and knob."""
+"""Lateness in percent, cost and parameter."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Two links, as milliseconds at which 1500 bytes may go, and a video's frames in bytes."""
+    """Two links, as milliseconds at which 1500 bytes may be sent, and video frames in bytes."""
 
     name: str
     wifi: np.ndarray
@@ -116,7 +119,7 @@ class World:
         return paths
 
     def scenario(self, paths: dict[str, Path], transport: str) -> ropewalk.Scenario:
-        """Return it under one of the transports."""
+        """Return its scenario with one of the transports."""
         text = TEXT.format(
             duration=DURATION,
             warmup=WARMUP,
@@ -129,9 +132,9 @@ class World:
         return ropewalk.Scenario(text, name=self.name)
 
     def bound(self) -> tuple[float, bool]:
-        """Cost per second of what is written after the warm-up, by who knows the links.
+        """Return the least cost per second after the warm-up with the links known in advance.
 
-        And whether all can be in time; where not, deadlines are as much later as they must be.
+        Also return whether all data can be in time; if not, deadlines are extended as needed.
         """
         at = np.arange(self.frames.size) / FRAME_RATE
         frames = Writes.of(self.frames * ON_WIRE, at, at + DEADLINE)
@@ -153,7 +156,7 @@ class World:
 def autoregression(
     rng: np.random.Generator, mean: float, deviation: float, bounds: tuple[float, float]
 ) -> np.ndarray:
-    """Opportunities in ms of a link whose rate is an AR(1) with a time constant of 1 s."""
+    """Return sending times in ms of a link whose rate is an AR(1) with a time constant of 1 s."""
     step, span = 0.1, 2 * DURATION
     keep = math.exp(-step)
     rates, rate = [], mean
@@ -167,7 +170,7 @@ def autoregression(
 
 
 def live_video(rng: np.random.Generator, rate: float = RATE) -> np.ndarray:
-    """Frames like those of preset `live`: an I frame a second, five times a P frame; scenes."""
+    """Return frames as in preset `live`: an I frame per second, five times a P frame; scenes."""
     count = int(DURATION * FRAME_RATE)
     scenes = np.repeat(
         rng.lognormal(0, 0.45, count),
@@ -184,7 +187,6 @@ def live_video(rng: np.random.Generator, rate: float = RATE) -> np.ndarray:
 
 
 def drawn(seed: int) -> World:
-    """Return the world of a seed."""
     rng = np.random.default_rng(seed)
     return World(
         f"world-{seed}",
@@ -195,7 +197,7 @@ def drawn(seed: int) -> World:
 
 
 def rail(path: Path) -> np.ndarray:
-    """When 1500 bytes of a download arrived, in ms from its first data."""
+    """Return arrivals of 1500 bytes of a download, in ms from its first data."""
     with path.open(newline="") as lines:
         packets = [
             (float(row["frame.time_epoch"]), int(row["tcp.len"]))
@@ -209,7 +211,7 @@ def rail(path: Path) -> np.ndarray:
 
 
 def recorded(folder: Path) -> Iterator[World]:
-    """Worlds of recorded links, each with a video of its own."""
+    """Yield scenarios of recorded links, each with its own video."""
     cellular = {path.stem: np.loadtxt(path) for path in sorted(folder.glob("cellular/*.down"))}
     elephants = {
         path.stem: rail(path) for path in sorted(folder.glob("high-speed-rail/elephant*"))
@@ -224,7 +226,7 @@ def recorded(folder: Path) -> Iterator[World]:
 
 
 def points(worlds: Sequence[World], transport: str, folder: Path) -> pl.DataFrame:
-    """Cost and percent late of each scheduler, knob and world."""
+    """Return cost and lateness of each scheduler, parameter and scenario."""
     paths = {world.name: world.written(folder) for world in worlds}
     jobs = [
         (world, scheduler, knob)
@@ -252,7 +254,7 @@ def points(worlds: Sequence[World], transport: str, folder: Path) -> pl.DataFram
 
 
 def hull(means: pl.DataFrame) -> list[Corner]:
-    """Lateness, cost and knob of those points of a scheduler that no mixture of others beats."""
+    """Return a scheduler's points (lateness, cost, parameter) on the lower hull."""
     rows = sorted(means.select("late", "cost", "knob").iter_rows())
     best: list[Corner] = []
     for row in rows:
@@ -265,13 +267,13 @@ def hull(means: pl.DataFrame) -> list[Corner]:
 
 
 def _above(one: Corner, middle: Corner, other: Corner) -> bool:
-    """Whether the middle one lies above the line of the others."""
+    """Whether the middle one is above the line of the others."""
     part = (middle[0] - one[0]) / (other[0] - one[0])
     return middle[1] >= one[1] + part * (other[1] - one[1])
 
 
 def mixture(corners: list[Corner], late: float) -> dict[str, float] | None:
-    """Which knobs, in which parts, are so late; None where the least late one is later."""
+    """Return the mix of parameters with this lateness; None if it cannot be reached."""
     if corners[0][0] > late:
         return None
     for one, other in itertools.pairwise(corners):
@@ -282,7 +284,7 @@ def mixture(corners: list[Corner], late: float) -> dict[str, float] | None:
 
 
 def compared(found: pl.DataFrame) -> pl.DataFrame:
-    """Cost of each scheduler where it is so late; what ours saves, percent, 95 % interval."""
+    """Return the cost of each scheduler at equal lateness, and our saving (95 % interval)."""
     rows = []
     mean = found.group_by("scheduler", "knob").agg(pl.col("cost", "late").mean())
     names = [name for name in KNOBS if name in mean["scheduler"]]
@@ -316,7 +318,7 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    """Mean cost and lateness of each knob, over each transport."""
+    """Return mean cost and lateness for each parameter, over each transport."""
     joined = None
     for transport, runs in found.items():
         own = runs.group_by("scheduler", "knob", maintain_order=True).agg(
@@ -334,7 +336,7 @@ def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def by_world(worlds: Sequence[World], known: Sequence[float], runs: pl.DataFrame) -> pl.DataFrame:
-    """Cost, and percent late, of each world by one knob of each scheduler, beside the bound."""
+    """Return cost and lateness of each scenario, with one parameter per scheduler."""
     bounds = pl.DataFrame({"world": [world.name for world in worlds], "bound": known})
     for scheduler, knob in ONE_KNOB.items():
         if scheduler not in runs["scheduler"]:
@@ -350,7 +352,7 @@ def by_world(worlds: Sequence[World], known: Sequence[float], runs: pl.DataFrame
 
 
 def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
-    """Hulls and points over each transport."""
+    """Draw hulls and points over each transport."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for axis, (transport, points_of) in zip(axes, found.items(), strict=True):
@@ -379,7 +381,7 @@ def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
 
 
 def main() -> None:
-    """Print the tables, and with `--write` put them and the picture into the page."""
+    """Print the tables; with `--write` update the page and its picture."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

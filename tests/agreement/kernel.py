@@ -1,10 +1,10 @@
-"""TCP and MPTCP of this machine's kernel on the testbed, beside the simulator.
+"""TCP and MPTCP of this machine's kernel on the testbed, compared with the simulator.
 
     python tests/agreement/kernel.py [--simulate] [A.down A.up B.down B.up]
 
-One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those of
-files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes; with
---simulate, what was measured stays as it stands on the page, and the rest takes some minutes.
+One, two, four and eight links, buffers, congestion controls, losses, an outage, and traces: files
+in mahimahi's format, or made-up ones. It takes fifty minutes in real time; with --simulate
+measured values are taken from the page, and the rest takes some minutes.
 """
 
 import argparse
@@ -27,13 +27,11 @@ BUFFERS = ("256k", "1M", "16M")
 LOSSES = ("0.1 %", "1 %")
 OUTAGE = [["6 s", "8 s"]]
 SEEDS = range(1, 6)  # of the kernel's runs
-DRAWS = 5  # of delays, simulated with each seed
+DRAWS = 5  # random delays per seed, simulated
 
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario and what it is called."""
-
     links: str
     congestion: str
     buffers: str
@@ -51,7 +49,6 @@ def steady(count: int, congestion: str, buffers: str, **changes: str) -> ropewal
 
 
 def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield all scenarios of the table."""
     for count in COUNTS:
         for congestion in ("cubic", "reno"):
             for buffers in BUFFERS:
@@ -74,7 +71,7 @@ def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the kernel's runs of a case brought, and whether the links were in time."""
+    """Results of the kernel's runs of a case, and whether the links were in time."""
 
     goodput_mbps: float
     of_runs: str
@@ -95,7 +92,7 @@ def measure(case: Case, seeds: Sequence[int] = SEEDS) -> Measured:
 
 
 def as_on_the_page(case: Case) -> Measured:
-    """Return what the page says was measured of a case."""
+    """Return the measurement of a case in the page."""
     named = (case.links, case.congestion, case.buffers, case.event)
     for row in read_from_pages("kernel"):
         if tuple(row.values())[: len(named)] == named:
@@ -125,7 +122,7 @@ def row(case: Case, kernel: Measured, seeds: Sequence[int] = SEEDS) -> dict[str,
 
 
 def compared(chosen: Sequence[Case], kernel: Callable[[Case], Measured] = measure) -> pl.DataFrame:
-    """Simulate cases, and measure them or look up what was measured."""
+    """Simulate cases, and measure them or look their measurements up."""
     rows = []
     with progress("kernel", len(chosen)) as update:
         for number, case in enumerate(chosen, start=1):
@@ -135,7 +132,7 @@ def compared(chosen: Sequence[Case], kernel: Callable[[Case], Measured] = measur
 
 
 def summary(found: pl.DataFrame) -> pl.DataFrame:
-    """Return the median and the worst difference of the rows that can be trusted."""
+    """Return the median and the worst difference of the credible rows."""
     trusted = found.filter("trusted").with_columns(pl.col("difference %").abs().alias("off"))
     worst = trusted.sort("off").tail(1)
     return pl.DataFrame(
@@ -151,7 +148,7 @@ def summary(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(traces: Sequence[str], kernel: Callable[[Case], Measured]) -> list[Table]:
-    """Return what the kernel shows; measured, it takes as long as all scenarios together."""
+    """Return the kernel's tables, which takes as long as all scenarios together."""
     found = compared(list(cases(traces)), kernel)
     formats = {"simulated": ".2f", "measured": ".2f", "difference %": "+.1f", "late ms": ".2f"}
     percent = {"median of the differences %": ".1f", "worst %": "+.1f"}

@@ -1,11 +1,11 @@
-"""Random scenarios of this machine's kernel on the testbed, beside the simulator.
+"""Random scenarios on this machine's kernel (testbed), compared with the simulator.
 
     python tests/agreement/kernel_random.py [--simulate] [buffers | delays]
 
-`buffers`: goodput of bulk data with small buffers; `delays`: delays of bulk data, of constant and
-of thin streams, and those of the project's own scenarios. Each is run five times a side, in real
-time: `buffers` takes half an hour, `delays` as long; with --simulate, what was measured stays as
-it stands on the page, and the rest takes a minute. A scenario is drawn from its seed alone.
+`buffers`: goodput of bulk data with small buffers. `delays`: delays of bulk data, of constant and
+thin streams, and of the project's own scenarios. Each is run five times per side. In real time
+each takes half an hour; with --simulate measured values are taken from the page, and the rest
+takes a minute. A scenario is drawn from its seed alone.
 """
 
 import argparse
@@ -27,15 +27,16 @@ from tables import ROOT, Table, read_from_pages, write_into_pages
 SEEDS = range(1, 21)
 RUNS = 5
 BUFFERS = ("128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
-MAX_MBPS = 120.0  # of all links together: what the testbed keeps up with beside other work
-OWN = ("start/two-links", "video/wifi-lte")  # others have congestion control that is not its
+MAX_MBPS = 120.0  # of all links together: the testbed's limit on a shared machine
+OWN = (
+    "start/two-links",
+    "video/wifi-lte",
+)  # others have congestion controls that the kernel lacks
 QUANTILES = ("mean", "p50", "p95", "p99")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario, and what it is called."""
-
     name: str
     links: str
     what: str
@@ -75,7 +76,7 @@ def delays_case(seed: int) -> Case:
 
 
 def own_cases() -> Iterator[Case]:
-    """Yield the project's scenarios that the kernel can run, as they are but for their length."""
+    """Yield the project's scenarios that the kernel can run, with other durations."""
     for name in OWN:
         scenario = ropewalk.Scenario.load(ROOT / f"scenarios/{name}.toml")
         if scenario.duration_s > 10 and name != "start/two-links":
@@ -86,7 +87,7 @@ def own_cases() -> Iterator[Case]:
 def _links(
     draw: random.Random, count: int
 ) -> tuple[dict[str, Value], list[tuple[str, float, float]]]:
-    """Draw so many links: their keys, and name, rate in Mbit/s and round trip in ms of each."""
+    """Draw links: their keys, and name, rate in Mbit/s and round trip in ms of each."""
     links = []
     for number in range(1, count + 1):
         links.append((f"l{number}", _log(draw, 3, 50), _log(draw, 6, 150)))
@@ -130,17 +131,15 @@ def _log(draw: random.Random, least: float, most: float) -> float:
 
 
 def simulate(case: Case) -> list[dict[str, Any]]:
-    """Return the simulated runs of a case."""
     return [simulated(case.scenario, seed) for seed in range(1, RUNS + 1)]
 
 
 def measure(case: Case) -> list[dict[str, Any]]:
-    """Return the kernel's."""
     return [measured(case.scenario, seed) for seed in range(1, RUNS + 1)]
 
 
 def on_the_page(table: str, case: Case) -> dict[str, str]:
-    """Return the row of a case as it stands there."""
+    """Return the row of a case in the page."""
     for row in read_from_pages(table):
         if row["case"] == case.name:
             return row
@@ -148,7 +147,7 @@ def on_the_page(table: str, case: Case) -> dict[str, str]:
 
 
 def goodput_row(case: Case, *, anew: bool) -> dict[str, object]:
-    """Simulate one case of small buffers, and measure it or look up what was measured."""
+    """Simulate a case of small buffers, and measure it or look its measurement up."""
     ours = [run["goodput_mbps"] for run in simulate(case)]
     if anew:
         theirs = [run["goodput_mbps"] for run in measure(case)]
@@ -172,7 +171,7 @@ def goodput_row(case: Case, *, anew: bool) -> dict[str, object]:
 
 
 def delay_row(case: Case, *, anew: bool) -> dict[str, object]:
-    """Simulate one case of delays, and measure it or look up what was measured."""
+    """Simulate a case of delays, and measure it or look its measurement up."""
     simulations = simulate(case)
     real = measure(case) if anew else []
     before = {} if anew else on_the_page("kernel-delays", case)
@@ -191,7 +190,7 @@ def delay_row(case: Case, *, anew: bool) -> dict[str, object]:
 def compared(
     cases: Sequence[Case], row: Callable[..., dict[str, object]], anew: bool
 ) -> pl.DataFrame:
-    """Return a row of each case, and say meanwhile how far it is."""
+    """Return a row for each case, and show the progress."""
     rows = []
     for number, case in enumerate(cases, start=1):
         print(f"{number} of {len(cases)}: {case.name}", file=sys.stderr, flush=True)
@@ -200,7 +199,7 @@ def compared(
 
 
 def buffers(*, anew: bool) -> list[Table]:
-    """Return goodput with small buffers, and how far it is off."""
+    """Return goodput with small buffers, and its error."""
     found = compared([buffers_case(seed) for seed in SEEDS], goodput_row, anew)
     off = found["difference %"].abs()
     outside = found.filter(~pl.col("inside"))["difference %"].abs()
@@ -223,7 +222,7 @@ def buffers(*, anew: bool) -> list[Table]:
 
 
 def delays(*, anew: bool) -> list[Table]:
-    """Return delays, and how far they are off."""
+    """Return delays, and their errors."""
     cases = [*own_cases(), *(delays_case(seed) for seed in SEEDS)]
     found = compared(cases, delay_row, anew)
     summary = pl.DataFrame(

@@ -1,7 +1,7 @@
-"""TCP and MPTCP over emulated links, beside the Linux kernel.
+"""TCP and MPTCP over emulated links, compared with the Linux kernel.
 
 Profile linux: MPTCP with scheduler linux and uncoupled windows, 12 s with a warm-up of 3 s.
-Without loss a run has no randomness: one is enough.
+Without loss, runs are deterministic and one is enough.
 """
 
 import statistics
@@ -15,7 +15,7 @@ from tables import SCENARIOS, Table, reference
 BAND = 0.06
 SIZES = {"256k": "256 KiB", "1M": "1 MiB", "4M": "4 MiB", "16M": "16 MiB", "33M": "33 MiB"}
 CONGESTION = {"cubic": "cubic", "reno": "newreno"}
-# Where a buffer holds a few bursts, a percent of delay changes a run by a fifth: means.
+# If a buffer holds only a few bursts, a percent of delay changes a run by a fifth: use means.
 FEW_BURSTS = "256k"
 STRETCHED = (0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03)
 UNEQUAL = ("20/20+5/200", "50/10+10/100")
@@ -26,9 +26,9 @@ COMPARED = (("20/20+10/60", "1M"), *((links, size) for links in UNEQUAL for size
 def scenario(
     links: str, method: str, congestion: str, buffer: str | None, **changes: str
 ) -> ropewalk.Scenario:
-    """Return a scenario of links written as the file writes them.
+    """Return a scenario with links in the notation of the reference file.
 
-    Without a buffer, 33 MiB to receive and 4 MiB to send.
+    Without a buffer size: 33 MiB to receive and 4 MiB to send.
     """
     pairs = [link.split("/") for link in links.split("+")]
     names = [f"l{number}" for number in range(1, len(pairs) + 1)]
@@ -51,14 +51,14 @@ def scenario(
 def fraction(
     links: str, method: str, congestion: str, buffer: str | None, **changes: str
 ) -> float:
-    """Goodput over the sum of the link rates."""
+    """Return goodput over the sum of the link rates."""
     chosen = scenario(links, method, congestion, buffer, **changes)
     goodput: float = ropewalk.simulate(chosen).mean["goodput_mbps"]
     return goodput / sum(float(link.split("/")[0]) for link in links.split("+"))
 
 
 def typical(links: str, method: str, congestion: str, buffer: str | None) -> float:
-    """Return `fraction`, of a small buffer the mean over round trips that are nearly the same."""
+    """Return `fraction`; with a small buffer, its mean over nearly equal round trips."""
     if buffer != FEW_BURSTS:
         return fraction(links, method, congestion, buffer)
     pairs = [link.split("/") for link in links.split("+")]
@@ -113,7 +113,7 @@ def buffers() -> pl.DataFrame:
 
 @cache
 def schedulers() -> pl.DataFrame:
-    """Return what each scheduler makes of unequal links, the kernel's own among them."""
+    """Return the goodput of each scheduler over unequal links, the kernel's included."""
     rows = []
     for links, size in COMPARED:
         buffer = None if size == "33M" else size
@@ -127,10 +127,10 @@ def schedulers() -> pl.DataFrame:
 
 @cache
 def summary() -> pl.DataFrame:
-    """Return the summary's rows, measured again after a longer warm-up, too."""
+    """Return the summary's rows, and the same after a longer warm-up."""
     rows = []
     for row in reference("linux-aggregation-buffers.csv").iter_rows(named=True):
-        # The default buffers are what the larger of the two sizes stands for.
+        # The larger of the two sizes means the default buffers.
         buffer = None if row["buffer"] == "33M" else row["buffer"]
         theirs = row["fraction_of_link_rate"]
         ours = fraction(row["links"], "mptcp", "cubic", buffer)
@@ -152,7 +152,6 @@ def summary() -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return what this reference shows."""
     formats = {
         "Linux": ".3f",
         "ours": ".3f",

@@ -1,6 +1,6 @@
-"""One TCP over one link, beside ns-3.
+"""One TCP over one link, compared with ns-3.
 
-Profile ns-3, seeds 1 to 5. The rows without SACK are shown, not judged: see
+Profile ns-3, seeds 1 to 5. The rows without SACK are shown, but not tested: see
 tests/reference/README.md.
 """
 
@@ -19,7 +19,7 @@ MANY_SEEDS = 200
 
 
 def scenario(row: Row) -> ropewalk.Scenario:
-    """Return what ns-3 ran for a row of the file."""
+    """Return the scenario of a row of the file."""
     return ropewalk.Scenario.load(SCENARIOS / "one-lossy-link.toml").with_(
         {
             "link.link.rate": f"{row['rate_mbps']} Mbit/s",
@@ -32,7 +32,7 @@ def scenario(row: Row) -> ropewalk.Scenario:
 
 
 def band(row: Row) -> tuple[float, float]:
-    """Least and greatest goodput that agrees with a row."""
+    """Return the least and greatest goodput that agree with a row."""
     mean = row["goodput_mbps"]
     if row["loss"] == 0:
         return 0.97 * mean, 1.03 * mean
@@ -45,7 +45,7 @@ def band(row: Row) -> tuple[float, float]:
 
 @cache
 def compared() -> pl.DataFrame:
-    """One row for each of the file, with our mean over five seeds."""
+    """Return the file's rows with our mean over five seeds."""
     rows = []
     for row in reference("ns3-single-path.csv").iter_rows(named=True):
         results = ropewalk.simulate(scenario(row), seed=1, runs=SEEDS)
@@ -72,11 +72,11 @@ def compared() -> pl.DataFrame:
 
 @cache
 def at_equal_losses() -> pl.DataFrame:
-    """The rows of 1 % loss, with ours at the share of losses that ns-3's five runs drew.
+    """Return the rows of 1 % loss, with ours at the loss ratio of ns-3's five runs.
 
-    Five runs of 60 s hold about a hundred losses at 100 ms, so that their number varies by a tenth
-    and goodput with its square root. The mean of five runs of ours is regressed on the loss
-    episodes per segment in them, and read where ns-3 was.
+    Five runs of 60 s have about a hundred losses at 100 ms. Their number varies by a tenth, and
+    goodput with its square root. Our goodput is therefore regressed on the loss episodes per
+    segment, and evaluated at ns-3's ratio.
     """
     rows = []
     file = reference("ns3-single-path.csv")
@@ -112,7 +112,6 @@ def at_equal_losses() -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return what this reference shows."""
     formats = {
         "loss %": "g",
         "ns-3": ".4f",

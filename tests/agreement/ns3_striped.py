@@ -1,7 +1,7 @@
-"""One TCP striped packet by packet over three links, beside ns-3.
+"""One TCP striped packet by packet over three links, compared with ns-3.
 
-Profile ns-3, and the same with `halve_pipe = false`. There is no randomness: one run is enough.
-The rows without SACK are shown, not judged: see tests/reference/README.md.
+Profile ns-3, and the same with `halve_pipe = false`. Runs are deterministic, so one is enough. The
+rows without SACK are shown, but not tested: see tests/reference/README.md.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ BAND = 20.0
 
 
 def scenario(row: dict[str, object], **changes: bool) -> ropewalk.Scenario:
-    """Return what ns-3 ran for a row of the file."""
+    """Return the scenario of a row of the file."""
     keys: dict[str, ropewalk.scenario.Value] = {
         "transport.sack": row["sack"] == 1,
         **{f"transport.{key}": value for key, value in changes.items()},
@@ -30,7 +30,7 @@ def scenario(row: dict[str, object], **changes: bool) -> ropewalk.Scenario:
 
 @cache
 def compared(*, halve_pipe: bool, sack: bool) -> pl.DataFrame:
-    """Return the file's rows with or without SACK; not those without encapsulation."""
+    """Return the file's rows with or without SACK; without those that lack encapsulation."""
     file = reference("ns3-striped-3-links.csv").filter(
         pl.col("scenario") != "encap0", pl.col("sack") == sack
     )
@@ -57,7 +57,7 @@ def compared(*, halve_pipe: bool, sack: bool) -> pl.DataFrame:
 
 
 def sack_rows() -> pl.DataFrame:
-    """Return the SACK-on rows with both ways to count what is halved at a loss."""
+    """Return the SACK-on rows with both definitions of the halved quantity."""
     both = []
     for halve_pipe in (True, False):
         frame = compared(halve_pipe=halve_pipe, sack=True).drop("row")
@@ -71,7 +71,6 @@ def sack_rows() -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return what this reference shows."""
     formats = {"ns-3": ".3f", "ours": ".3f", "difference %": "+.1f"}
     return [
         Table(

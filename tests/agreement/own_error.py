@@ -1,10 +1,10 @@
-"""Intervals of the testbed's own error: runs beside busy loops, and without them.
+"""Intervals of the testbed's own error: runs with busy loops, and without them.
 
     python tests/agreement/own_error.py [RUNS]
 
-A number that was measured beside busy loops has an interval, in which it would be without them.
-Here it is held against what runs without them gave, from the least to the most. In real time, some
-ten minutes with three runs; on a machine that does nothing else.
+A number measured next to busy loops has an interval for its undisturbed value. This script
+compares it with the range of runs without busy loops. Three runs take ten minutes on an otherwise
+idle machine.
 """
 
 import multiprocessing
@@ -21,13 +21,13 @@ from ropewalk.engines.testbed.own_error import bounds
 from tables import ROOT, Table
 
 RUNS = 3
-BESIDE = (0, 1, 2, 8)  # busy loops for each processor
+BESIDE = (0, 1, 2, 8)  # busy loops per processor
 SHORT = {"duration": "15 s", "warmup": "3 s"}
 UNITS = {"goodput_mbps": "goodput, Mbit/s", "delay_ms.mean": "mean delay, ms"}
 
 
 def cases() -> dict[str, ropewalk.Scenario]:
-    """Return what is run, by its name: bulk data over two links, and messages over one."""
+    """Return the scenarios by name: bulk data over two links, and messages over one."""
     text = (ROOT / "scenarios/start/two-links.toml").read_text()
     bulk = ropewalk.Scenario(text.replace('size = "20 MB"', ""), name="two-links.toml")
     messages = """
@@ -48,7 +48,7 @@ def cases() -> dict[str, ropewalk.Scenario]:
 
 @contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Let so many processes do nothing, as fast as they can."""
+    """Run this number of busy loops."""
     ended = multiprocessing.Event()
     processes = [multiprocessing.Process(target=_spin, args=(ended,)) for _ in range(loops)]
     for process in processes:
@@ -109,7 +109,7 @@ def compared(runs: int) -> pl.DataFrame:
 
 
 def summary(found: pl.DataFrame) -> pl.DataFrame:
-    """Return by loops and number in how many rows intervals meet what quiet runs gave."""
+    """Return how often intervals meet the quiet range, by loops and number."""
     width = 100 * (pl.col("high") - pl.col("low")) / pl.col("measured")
     off = (pl.col("measured") < pl.col("quiet from")) | (pl.col("measured") > pl.col("quiet to"))
     return found.group_by("loops", "number", maintain_order=True).agg(
@@ -122,7 +122,7 @@ def summary(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(runs: int = RUNS) -> list[Table]:
-    """Return numbers with intervals, and how often they meet what quiet runs gave."""
+    """Return numbers with intervals, and how often they meet the quiet range."""
     found = compared(runs)
     digits = dict.fromkeys(("measured", "low", "high", "quiet from", "quiet to"), ".2f")
     return [

@@ -1,8 +1,8 @@
-"""Random worlds: links as radios, satellites, lines and others' traffic make them.
+"""Random scenarios: links with the faults of radios, satellites, lines and cross traffic.
 
-A world is two to eight links, drawn from its seed alone. Its kind says what is wrong with at least
-one of them; of the others, about half have the same. Rates are from 1.6 to 160 Mbit/s and round
-trips from 3 to 560 ms, both uniform on a logarithmic scale.
+A random scenario has two to eight links, drawn from its seed. Its kind is the fault of at least
+one link, and of about half of the others. Rates are 1.6 to 160 Mbit/s and round trips 3 to 560 ms,
+both uniform on a logarithmic scale.
 """
 
 import math
@@ -16,9 +16,9 @@ from ropewalk.scenario import Value, spelled
 
 PACKET_BITS = 12_000
 MAX_PACKETS = 150_000
-"""What the links of a world carry at most in a run; where it would be more, the run is shorter."""
+"""Largest capacity of all links in a run; a larger one shortens the run."""
 MIN_ROUND_TRIPS = 15
-"""But it takes so many of the longest round trips, and this time in seconds, at the least."""
+"""Shortest run in the longest round trips, and in seconds."""
 MIN_S = 6.0
 
 Keys = dict[str, Value]
@@ -26,7 +26,7 @@ Keys = dict[str, Value]
 
 @dataclass(frozen=True)
 class Link:
-    """One link: the keys of each way, and what both have."""
+    """One link: keys of each direction, and common keys."""
 
     name: str
     forward: Keys
@@ -36,7 +36,7 @@ class Link:
     down: tuple[tuple[float, float], ...] = ()
 
     def mirrored(self) -> "Link":
-        """Return the link with its ways exchanged."""
+        """Return the link with its directions exchanged."""
         return replace(self, forward=self.reverse, reverse=self.forward)
 
     def toml(self) -> Iterator[str]:
@@ -53,7 +53,7 @@ class Link:
 
 @dataclass(frozen=True)
 class World:
-    """Links, what others send over them, and for how long it is looked at."""
+    """Links, cross traffic, and duration."""
 
     seed: int
     kind: str
@@ -64,13 +64,13 @@ class World:
 
     @property
     def is_random(self) -> bool:
-        """Whether packets are lost, delayed or held up at random, so that seeds differ."""
+        """Whether packets are lost, delayed or held at random, so that seeds differ."""
         ways = [way for link in self.links for way in (link.forward, link.reverse)]
         steady = {"jitter": "0 ms", "slot": "0 ms", "loss": "0 %"}
         return any(way[key] != value for way in ways for key, value in steady.items())
 
     def mirrored(self) -> "World":
-        """Return the world in which data goes the other way."""
+        """Return the scenario with data in the other direction."""
         return replace(self, links=tuple(link.mirrored() for link in self.links))
 
     def scenario(self, **transport: Value) -> ropewalk.Scenario:
@@ -92,10 +92,10 @@ class World:
 
 
 def world(seed: int, traces: Sequence[Path] = ()) -> World:
-    """Return the world of a seed; kinds take turns.
+    """Return the random scenario of a seed; kinds take turns.
 
-    `traces` are files in mahimahi's format, from which links of kind trace are drawn, instead of
-    being made up; where one that ends in `.up` stands beside a `.down`, it is the way back.
+    Links of kind trace take the files `traces`, in mahimahi's format, instead of made-up ones. A
+    file with suffix `.up` next to one with `.down` is used for the reverse direction.
     """
     kind = KINDS[seed % len(KINDS)]
     draw = random.Random(seed)
@@ -119,12 +119,12 @@ def world(seed: int, traces: Sequence[Path] = ()) -> World:
 
 
 def _line(draw: random.Random, name: str) -> Link:
-    """Return a link on which nothing varies."""
+    """Return a link with constant properties."""
     return _steady(draw, name, _log(draw, 1.6, 160), _log(draw, 0.003, 0.560))
 
 
 def _steady(draw: random.Random, name: str, rate: float, round_trip: float) -> Link:
-    # From half of what the link needs to a bloated buffer, and not less than devices have.
+    # From half the link's need to a bloated buffer, and at least as large as in devices.
     longest_s = max(_log(draw, 0.5, 4) * round_trip, draw.uniform(0.01, 0.06))
     queue = max(10, round(rate * 1e6 * longest_s / PACKET_BITS))
     way: Keys = {
@@ -139,7 +139,7 @@ def _steady(draw: random.Random, name: str, rate: float, round_trip: float) -> L
 
 
 def _satellite(draw: random.Random, name: str) -> Link:
-    """Geostationary, or low with a change of satellites every 15 s."""
+    """Return a geostationary link, or a low orbit with a handover every 15 s."""
     if draw.random() < 0.5:
         return _steady(draw, name, _log(draw, 5, 100), draw.uniform(0.48, 0.56))
     low = _steady(draw, name, _log(draw, 20, 160), draw.uniform(0.025, 0.06))
@@ -154,7 +154,7 @@ def _satellite(draw: random.Random, name: str) -> Link:
 
 
 class _Making:
-    """What changes of links draw from and add to."""
+    """Random numbers for changes of links, and files that they add."""
 
     def __init__(self, draw: random.Random, duration_s: float, files: tuple[Path, ...]) -> None:
         self.draw = draw
@@ -164,7 +164,7 @@ class _Making:
         self.traces: dict[str, str] = {}
 
     def trace(self, name: str, chances: Iterable[int]) -> Keys:
-        """Keep a trace, and return the key of a way that has it."""
+        """Store a trace, and return the key of a direction that uses it."""
         self.traces[name] = "".join(f"{ms}\n" for ms in chances)
         return {"trace": name}
 
@@ -190,7 +190,7 @@ def _loss(making: _Making, link: Link) -> Link:
 
 def _bursty_loss(making: _Making, link: Link) -> Link:
     lost, length = _log(making.draw, 0.0005, 0.03), making.draw.uniform(2, 20)
-    # The bad state loses all: it is there for p / (p + r) of the packets.
+    # The bad state loses all packets, and holds for p / (p + r) of them.
     r = 1 / length
     p = r * lost / (1 - lost)
     bursts = {"model": "gilbert-elliott", "p": f"{100 * p:.4f} %", "r": f"{100 * r:.2f} %"}
@@ -200,7 +200,7 @@ def _bursty_loss(making: _Making, link: Link) -> Link:
 def _slow_return(making: _Making, link: Link) -> Link:
     slow = max(link.rate_mbps / _log(making.draw, 5, 40), 0.1)
     queue = max(10, round(slow * 1e6 * making.draw.uniform(0.02, 0.2) / PACKET_BITS))
-    # In place of a trace, if it has one.
+    # Replaces a trace.
     rest = {key: value for key, value in link.reverse.items() if key != "trace"}
     slower: Keys = {"rate": f"{slow:.3g} Mbit/s", "queue": f"{queue} packets"}
     return replace(link, reverse=rest | slower)
@@ -217,7 +217,7 @@ def _cross_traffic(making: _Making, link: Link) -> Link:
             "start": f"{draw.uniform(0, making.duration_s * 0.7):.2f} s",
         }
         if draw.random() < 0.6:
-            # What keeps half of the link for so long.
+            # Size of a transfer that takes half of the link for this time.
             spell = draw.uniform(0.1, 0.5) * making.duration_s
             crossing["size"] = f"{max(1, round(link.rate_mbps * spell / 16 * 1000))} kB"
         making.crossing.append(crossing)
@@ -225,7 +225,7 @@ def _cross_traffic(making: _Making, link: Link) -> Link:
 
 
 def _tenfold(making: _Making, link: Link) -> Link:
-    """The rate falls to a tenth and comes back, each for some time."""
+    """Let the rate fall to a tenth and recover."""
     draw = making.draw
 
     def rates() -> Iterator[float]:
@@ -239,7 +239,7 @@ def _tenfold(making: _Making, link: Link) -> Link:
 
 
 def _trace(making: _Making, link: Link) -> Link:
-    """A measured trace, or one that is made up: a rate that wanders, with fades to nothing."""
+    """Use a measured trace, or a made-up one: a rate that wanders, with fades to zero."""
     draw = making.draw
     if making.files:
         forward = draw.choice(making.files)
@@ -253,7 +253,8 @@ def _trace(making: _Making, link: Link) -> Link:
     def rates() -> Iterator[float]:
         level = draw.gauss(0, 0.6)
         while True:
-            # A mean deviation of .6 in the logarithm, which is forgotten in half a second.
+            # A standard deviation of 0.6 in the logarithm, with a correlation time of half a
+            # second.
             level = 0.96 * level + 0.28 * 0.6 * draw.gauss(0, 1)
             rate = link.rate_mbps * math.exp(level)
             step = 20
@@ -277,7 +278,7 @@ def _outage(making: _Making, link: Link) -> Link:
 
 
 def _traced(making: _Making, link: Link, ways: Sequence[Iterator[float]]) -> Link:
-    """Return the link with traces: of each way the rate in Mbit/s, by milliseconds."""
+    """Return the link with a trace for each direction: rates in Mbit/s per millisecond."""
     length = math.ceil(making.duration_s * 1000)
     names = (f"{link.name}.down.trace", f"{link.name}.up.trace")
     keys = [
@@ -296,14 +297,14 @@ def _with_traces(link: Link, forward: Keys, reverse: Keys) -> Link:
 
 
 def _chances(rates: Iterator[float], length_ms: int) -> Iterator[int]:
-    """Yield the time of each chance to send a packet, in milliseconds."""
+    """Yield the time of each sending opportunity, in milliseconds."""
     credit = 0.0
     for ms, rate in zip(range(length_ms), rates, strict=False):
         credit += rate * 1000
         while credit >= PACKET_BITS:
             credit -= PACKET_BITS
             yield ms
-    yield length_ms  # where the trace starts again
+    yield length_ms  # period of the trace
 
 
 CHANGES = {
@@ -325,7 +326,7 @@ def _both(link: Link, keys: Keys) -> Link:
 
 
 def _duration(links: Sequence[Link]) -> float:
-    """From 10 to 20 s by the longest round trip, less where that were too many packets."""
+    """Return 10 to 20 s, by the longest round trip, or less with too many packets."""
     longest = max(link.round_trip_s for link in links)
     wanted = 10 + 10 * longest / 0.56
     affordable = MAX_PACKETS * PACKET_BITS / (sum(link.rate_mbps for link in links) * 1e6)

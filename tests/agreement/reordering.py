@@ -1,9 +1,8 @@
-"""Answers to reordering: one TCP on a link whose jitter lets packets overtake each other, and one
-TCP striped over links of unequal delay.
+"""Reordering: one TCP on a link with jitter, and one TCP striped over links of unequal delay.
 
     python tests/agreement/reordering.py
 
-prints the tables of docs/reordering.md and renews them there, with the picture, in a minute.
+prints the tables of docs/reordering.md and updates them and the picture there, in a minute.
 """
 
 from functools import cache
@@ -34,7 +33,7 @@ STEPS_MS = (5, 20, 40)
 
 
 def jittering(jitter_ms: int, transport: str) -> ropewalk.Scenario:
-    """One TCP over 50 Mbit/s and a round trip of 40 ms, for 20 s."""
+    """Return one TCP over 50 Mbit/s and a round trip of 40 ms, for 20 s."""
     jitter = f'jitter = {{ amount = "{jitter_ms} ms", reorder = true }}' if jitter_ms else ""
     return ropewalk.Scenario(
         f"""
@@ -51,7 +50,7 @@ def jittering(jitter_ms: int, transport: str) -> ropewalk.Scenario:
     )
 
 
-# Which losses are looked for, and how: as the RFCs count duplicates, or as Linux times arrivals.
+# Loss detection: by duplicate ACKs as in the RFCs, or by time as in Linux.
 KINDS = {
     "NewReno, RFC 6675": 'profile = "rfc"\ncongestion = "newreno"',
     "NewReno without SACK, RFC 6582": 'profile = "rfc"\ncongestion = "newreno"\nsack = false',
@@ -60,13 +59,13 @@ KINDS = {
 
 
 def has(kind: str, answer: str) -> bool:
-    """Say whether an answer acts there: RFC 4653 needs SACK, and duplicates that are counted."""
+    """Return whether a response applies: RFC 4653 needs SACK and counted duplicates."""
     return answer not in NCR or kind in ("NewReno, RFC 6675", "ns-3")
 
 
 @cache
 def jitter() -> pl.DataFrame:
-    """Return goodput by jitter of each answer, mean of some runs, and what was waited for."""
+    """Return goodput by jitter of each response, mean of some runs, and the detection delay."""
     rows = []
     for kind, transport in KINDS.items():
         for answer, value in ANSWERS.items():
@@ -86,7 +85,7 @@ def jitter() -> pl.DataFrame:
 
 @cache
 def striped() -> pl.DataFrame:
-    """Return goodput of 2 MB over two to four links, whose delays are a step apart."""
+    """Return goodput of 2 MB over two to four links, whose delays increase in steps."""
     rows = []
     for profile in ("ns-3", "linux"):
         for answer, value in ANSWERS.items():
@@ -120,7 +119,6 @@ def draw() -> None:
 
 
 def tables() -> list[Table]:
-    """Return the tables of the page."""
     goodput = {f"{jitter_ms} ms": ".1f" for jitter_ms in JITTERS_MS}
     steps = {f"{links}: {step_ms} ms": ".2f" for links in (2, 3, 4) for step_ms in STEPS_MS}
     return [

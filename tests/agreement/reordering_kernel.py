@@ -1,12 +1,11 @@
-"""Linux's answer to reordering, simulated, beside the kernel on links that reorder.
+"""Linux's response to reordering: simulated, and the kernel's on links that reorder.
 
     python tests/agreement/reordering_kernel.py [--simulate]
 
-One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
-does: medians of eleven runs, with the counters that nstat shows of the sender. The kernel's runs
-go into tests/reference, for the tests of machines that cannot make them, and both tables into
-docs/agreement/reordering.md. It takes root and real time, ten seconds a run. With --simulate it
-takes the kernel's runs from tests/reference, and a few seconds.
+One TCP over the testbed's links, whose jitter reorders packets as the simulator's does: medians of
+eleven runs, with the sender's nstat counters. The kernel's runs are stored in tests/reference, and
+both tables in docs/agreement/reordering.md. Needs root, and ten seconds per run. With --simulate
+the kernel's runs are read from tests/reference, which takes seconds.
 """
 
 import argparse
@@ -26,7 +25,7 @@ REFERENCE = ROOT / "tests/reference/linux-reordering.csv"
 RUNS = 11
 # Mbit/s, one-way delay and jitter in ms.
 CASES = ((50, 20, 1), (50, 20, 3), (50, 20, 10), (20, 40, 5), (10, 60, 20))
-# The simulator's names of what nstat counts, where they differ.
+# The simulator's names of nstat counters, where they differ.
 OURS = {"TcpRetransSegs": "retransmissions", "TcpExtTCPSackRecovery": "fast_recoveries"}
 COUNTERS = (
     *OURS,
@@ -41,7 +40,7 @@ Case = tuple[int, int, int]
 
 
 def scenario(case: Case) -> ropewalk.Scenario:
-    """One TCP of profile linux over a link that reorders."""
+    """Return one TCP of profile linux over a link that reorders."""
     rate_mbps, delay_ms, jitter_ms = case
     return ropewalk.Scenario(
         f"""
@@ -60,14 +59,14 @@ def scenario(case: Case) -> ropewalk.Scenario:
 
 
 def simulated_counters(run: dict[str, Any]) -> dict[str, int]:
-    """Return what nstat would show."""
+    """Return the counters of nstat."""
     subflow = run["subflows"][0]
     named = {name: subflow[ours] for name, ours in OURS.items()}
     return {**subflow["nstat"], **named}
 
 
 def measure() -> None:
-    """Run all cases on the kernel, and write the runs into tests/reference, one a row."""
+    """Run all cases on the kernel, and write the runs into tests/reference, one per row."""
     rows = []
     with progress("kernel", len(CASES) * RUNS) as update:
         for case in CASES:
@@ -82,14 +81,14 @@ def measure() -> None:
 
 
 def reference(case: Case) -> pl.DataFrame:
-    """Return the kernel's runs of a case, as they were measured."""
+    """Return the kernel's stored runs of a case."""
     of = dict(zip(("rate_mbps", "delay_ms", "jitter_ms"), case, strict=True))
     return pl.read_csv(REFERENCE).filter(**of)
 
 
 @cache
 def simulated(case: Case) -> list[dict[str, Any]]:
-    """Return the simulator's, as many."""
+    """Return as many simulated runs."""
     return ropewalk.simulate(scenario(case), runs=RUNS).runs
 
 
@@ -116,7 +115,7 @@ def goodput() -> pl.DataFrame:
 
 
 def counters() -> pl.DataFrame:
-    """Return medians of the counters, simulated and the kernel's, a column a case."""
+    """Return medians of the counters, simulated and the kernel's, one column per case."""
     rows = []
     for name in COUNTERS:
         row: dict[str, object] = {"counter": name.removeprefix("TcpExt")}
@@ -129,7 +128,6 @@ def counters() -> pl.DataFrame:
 
 
 def tables() -> list[Table]:
-    """Return the tables of the page."""
     found = goodput()
     tenths = dict.fromkeys(found.columns[2:], ".1f")
     return [

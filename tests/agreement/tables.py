@@ -1,4 +1,4 @@
-"""Tables of reference numbers beside ours: read, printed, written into the page."""
+"""Tables of reference numbers and ours: read, printed, written into the page."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ PAGES = ROOT / "docs/agreement"
 
 @dataclass(frozen=True)
 class Table:
-    """A frame with a name, by which the page finds it, and how its numbers are written."""
+    """A data frame with the name of its place in the page, and number formats."""
 
     name: str
     title: str
@@ -25,14 +25,13 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict)
 
     def cells(self) -> list[list[str]]:
-        """Every row as text."""
+        """Return every row as text."""
         return [
             [self._written(column, value) for column, value in row.items()]
             for row in self.frame.iter_rows(named=True)
         ]
 
     def print(self) -> None:
-        """Print it on the terminal."""
         table = RichTable(title=self.title, title_justify="left", title_style="bold")
         for column in self.frame.columns:
             numeric = self.frame[column].dtype.is_numeric()
@@ -44,7 +43,6 @@ class Table:
         console.print()
 
     def markdown(self) -> str:
-        """Return it as Markdown."""
         numeric = [self.frame[column].dtype.is_numeric() for column in self.frame.columns]
         lines = [
             self.frame.columns,
@@ -69,7 +67,7 @@ def reference(name: str) -> pl.DataFrame:
 
 
 def read_from_pages(name: str) -> list[dict[str, str]]:
-    """Return the rows of a table as it stands in the pages of docs/agreement."""
+    """Return the rows of a table in the pages of docs/agreement."""
     for path in sorted(PAGES.glob("*.md")):
         text = path.read_text()
         if found := re.search(rf"<!-- table {name} -->\n(.*?)\n<!-- end -->", text, re.DOTALL):
@@ -79,7 +77,7 @@ def read_from_pages(name: str) -> list[dict[str, str]]:
 
 
 def write_into_pages(tables: list[Table], *paths: Path) -> None:
-    """Put the tables in their places in pages, those of docs/agreement unless others are named."""
+    """Replace the tables in pages, by default those of docs/agreement."""
     before = {path: path.read_text() for path in paths or sorted(PAGES.glob("*.md"))}
     pages = dict(before)
     for table in tables:

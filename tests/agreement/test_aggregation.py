@@ -1,4 +1,4 @@
-"""Bandwidth aggregation makes of its links what it should."""
+"""Bandwidth aggregation reaches its expected goodput."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Traffic that the other end asks for: by schedulers, and by the kernel beside the simulator."""
+"""Traffic that the receiver requests: by schedulers, and on the kernel."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_in_time_over_varying_links_no_dearer_than_mp_dash(protocol, tmp_path, m
         dear[scheduler] = sum(of_the_dear(run) for run in runs)
         late[scheduler] = sum(run["chunks"]["late_percent"] for run in runs) / len(runs)
     assert dear["cheapest-in-time"] <= 1.1 * dear["mp-dash"]
-    # Late for the player's deadlines, which are to keep it filled: nothing stalls.
+    # Late for the player's deadlines, which include a margin: nothing stalls.
     assert late["cheapest-in-time"] <= late["mp-dash"] + 3.0
 
 
@@ -84,7 +84,7 @@ def test_the_kernel_answers_as_soon(machine, path, kind, key, protocol):
         {"duration": "8 s", "transport.protocol": protocol}
     )
     if kind == "chunks":
-        # Neither the kernel nor this gateway goes by a price.
+        # Neither the kernel nor this gateway uses prices.
         scheduler = "min-rtt" if protocol == "bas" else "linux"
         scenario = scenario.with_({"transport.scheduler": scheduler, "traffic.chunk": "1 s"})
     simulated, measured = (

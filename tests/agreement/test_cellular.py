@@ -1,4 +1,4 @@
-"""Over two links of traces, MPTCP gives more than either alone, and no more than both."""
+"""Over two links with traces, MPTCP gets more than either alone, and no more than both."""
 
 import cellular
 

@@ -1,4 +1,4 @@
-"""Couplings share as htsim's do, prefer the better link, and flap or do not."""
+"""Coupled controls share as in htsim, prefer the better link, and flap or do not."""
 
 import polars as pl
 import pytest

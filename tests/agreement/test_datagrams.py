@@ -1,4 +1,4 @@
-"""What the formula says of datagrams is what the simulator's come to."""
+"""The formula for datagrams agrees with the simulator."""
 
 import pytest
 
@@ -7,7 +7,7 @@ import ropewalk
 
 RATE = 0.01  # of the simulated goodput
 DELAY = 0.03  # of the mean delay
-CHANCE = 0.01  # of all packets: four standard errors of the losses that are drawn
+CHANCE = 0.01  # of all packets: four standard errors of random losses
 POISSON = 0.10  # of the mean delay: runs of Poisson messages differ by as much
 
 

@@ -1,4 +1,4 @@
-"""The fluid model is as near to the simulator as the page says."""
+"""The fluid model is as accurate as the page says."""
 
 import pytest
 
@@ -22,8 +22,8 @@ def test_mean_error(kind, most):
 
 @pytest.mark.parametrize("kind", ["mptcp", "mptcp, loss", "mptcp, outage"])
 def test_median_error(kind):
-    # A run in which the receiver drops what is beyond the shared window stalls for seconds, as
-    # Linux does, and the model knows nothing of it: that fills the mean of several paths.
+    # If the receiver drops data beyond the shared window, a run stalls for seconds, as in Linux.
+    # The model lacks this, which affects the mean over several paths.
     apart = sorted(abs(error) for error in fluid.errors(kind))
     assert apart[len(apart) // 2] < 0.25
 

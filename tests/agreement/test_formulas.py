@@ -1,4 +1,4 @@
-"""Where loss alone limits, the window is what the formulas say."""
+"""Under random loss alone, the window agrees with the formulas."""
 
 import polars as pl
 import pytest
@@ -23,7 +23,7 @@ def test_window_is_mathiss(loss):
 
 
 def test_window_is_no_farther_from_mathis_than_pftk_where_timeouts_count():
-    """At a loss of 2 % the two formulas are 15.5 % apart: Mathis knows no timeouts."""
+    """At a loss of 2 % the two formulas differ by 15.5 %, since Mathis ignores timeouts."""
     apart = 100 * (1 - pftk(0.02) / mathis(0.02))
     assert apart > formulas.BAND
     assert abs(row(0.02)["difference to Mathis %"]) < apart + 1

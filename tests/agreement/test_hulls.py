@@ -1,4 +1,4 @@
-"""Cost and lateness of the schedulers that know prices, on worlds that none was tuned on."""
+"""Cost and lateness of the schedulers that use prices, on scenarios not used for tuning."""
 
 import statistics
 
@@ -28,7 +28,7 @@ protocol = "mptcp"
 scheduler = { name = "traffic-split", KEYS }
 [traffic]
 """
-# 3.5 Mbit/s with headers: a full segment of 1420 bytes is 1492 on the wire.
+# 3.5 Mbit/s with headers: a full segment of 1420 bytes is 1492 on the link.
 RATE = f"{3.5 / hulls.ON_WIRE:.3f} Mbit/s"
 
 
@@ -50,7 +50,7 @@ def test_the_cheapest_in_time_is_near_the_bound_and_in_time(worlds, tmp_path, mo
     )
     assert late[hulls.OURS] < 2.5
     assert known <= cost[hulls.OURS] <= 1.2 * known
-    # At its tightest bound, MPTCP-TSC is as seldom late as it gets.
+    # At its tightest bound, MPTCP-TSC has its lowest lateness.
     assert cost[hulls.OURS] < 0.8 * cost["traffic-split"]
     assert late[hulls.OURS] < late["traffic-split"]
     assert cost[hulls.OURS] < 0.5 * cost["min-rtt"]
@@ -62,9 +62,9 @@ def runs(keys, traffic, count=4):
 
 
 def test_printed_it_holds_the_round_trip_of_poisson_traffic():
-    """A prototype, whose packets have no headers: 80 % below .26 s, cost 8.9 to 9.5.
+    """A prototype without headers has 80 % below 0.26 s, and costs of 8.9 to 9.5.
 
-    Of twelve runs the median: where a burst of arrivals ends in a loss, the queue stands for long.
+    Median of twelve runs: after a loss within a burst, the queue remains for long.
     """
     traffic = f'kind = "poisson"\nmessage = "1420 B"\nrate = "{RATE}"\n'
     carried, quantiles = [], []
@@ -74,7 +74,8 @@ def test_printed_it_holds_the_round_trip_of_poisson_traffic():
         quantiles.append(quantile)
         carried.append(hulls.ON_WIRE * goodput)
     assert statistics.median(quantiles) < 260
-    # What Wi-Fi leaves of 3.5 Mbit/s costs ten times as much: a run's arrivals are more or less.
+    # The rest of 3.5 Mbit/s that Wi-Fi does not carry costs ten times as much; arrivals vary per
+    # run.
     wifi = statistics.mean(carried)
     assert 8.9 < wifi + 10 * (3.5 - wifi) < 10.0
 

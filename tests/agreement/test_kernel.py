@@ -1,4 +1,4 @@
-"""Simulator and kernel agree, where the kernel can be asked."""
+"""Simulator and kernel agree, on machines where the kernel can be measured."""
 
 import pytest
 
@@ -6,13 +6,13 @@ import datagrams
 import kernel
 import ropewalk
 
-# How far the simulated goodput may be from the measured one, as a share of it.
+# Largest relative difference of simulated from measured goodput.
 LARGE_BUFFERS = 0.03
 SMALLER_BUFFERS = 0.05  # over at most two links
 TRACE = 0.05  # over one link
 LOSSES = 0.08  # of 1 %: a run has a few dozen
 DATAGRAMS = 0.03  # goodput
-LATE_MS = 1.0  # of the mean delay: the machine's way in and out is the testbed's alone
+LATE_MS = 1.0  # of the mean delay: only the testbed has the machine's input and output delay
 DATAGRAMS_LOST = 0.01  # of the packets
 ATTEMPTS = 3
 
@@ -20,8 +20,8 @@ ATTEMPTS = 3
 def band(case: kernel.Case) -> float | None:
     """Return the band of a case.
 
-    None where the page tells that they differ, or where the kernel's own runs do by more than a
-    band is worth: over eight links, two traces, or with a handful of losses.
+    None where the page shows a difference, or where the kernel's own runs vary too much: over
+    eight links, two traces, or with a handful of losses.
     """
     links = int(case.links)
     match case.event, case.buffers:
@@ -46,8 +46,7 @@ def test_there_is_a_dozen_of_scenarios():
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_simulator_and_kernel_agree(machine, case):
-    # A busy machine changes more than the lateness of the links tells: what is off is measured
-    # again before it counts.
+    # A busy machine has more effects than late links: repeat a measurement outside the band.
     allowed = 100 * band(case)
     seeds = range(1, 4 if "loss" in case.event else 2)
     attempts = []

@@ -1,4 +1,4 @@
-"""TCP and MPTCP make of their links what Linux makes of them."""
+"""TCP and MPTCP use their links as Linux does."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Meshes beside ns-3.44, and routes beside networkx."""
+"""Meshes compared with ns-3.44, and routes compared with networkx."""
 
 import csv
 import itertools
@@ -19,7 +19,7 @@ KINDS = ("tcp1", "ld-2ch", "ld-1ch")
 
 
 def scenario(deployed, kind):
-    """Return the experiment of a row of ns3-wifi.csv."""
+    """Return the scenario of a row of ns3-wifi.csv."""
     channels = ["one", "two"] if kind == "ld-2ch" else ["one"]
     lines = [
         'duration = "14 s"',
@@ -51,7 +51,7 @@ def scenario(deployed, kind):
 
 @pytest.fixture(scope="module")
 def goodputs():
-    """Ours and ns-3's of each deployment, by kind: means over seeds, Mbit/s."""
+    """Return our and ns-3's goodput of each deployment, by kind: means over seeds, Mbit/s."""
     with (REFERENCE / "ns3-wifi.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["tag"].startswith("mesh0")]
     deployments = json.loads((REFERENCE / "mesh-deployments.json").read_text())
@@ -82,7 +82,7 @@ def test_a_second_route_gains_what_it_does_in_ns3(goodputs, kind, ratio):
 
 
 def least_pair(graph, source, target, *, apart):
-    """Return the links of two disjoint routes of fewest links together; None if there are none."""
+    """Return two disjoint routes with the fewest links in total; None if there are none."""
     flow = nx.DiGraph()
     for node in graph:
         inside, outside = (node, "in"), (node, "out")

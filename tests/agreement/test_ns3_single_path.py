@@ -1,12 +1,12 @@
-"""Every SACK-on row of ns-3's single path is met."""
+"""Every SACK-on row of ns-3's single path agrees."""
 
 import polars as pl
 import pytest
 
 import ns3_single_path as ns3
 
-# Five runs of 60 s at 100 ms with 1 % loss have a standard error of a tenth, so that no band of a
-# tenth about five other runs can be asked of them alone.
+# Five runs of 60 s at 100 ms with 1 % loss have a standard error of a tenth, too large for a band
+# of a tenth.
 FEW_LOSSES = (100, 1.0)
 
 ROWS = [
@@ -34,7 +34,7 @@ def test_few_losses_agree_within_both_standard_errors():
     file = ns3.reference("ns3-single-path.csv").filter(
         pl.col("sack") == 1, pl.col("delay_ms") == 100, pl.col("loss") == 0.01
     )
-    # The greatest of five normal draws exceeds the least by 2.33 deviations in the mean.
+    # The range of five normal draws is 2.33 standard deviations in the mean.
     theirs = (file["max"][0] - file["min"][0]) / 2.33 / ns3.SEEDS**0.5
     ours = found["standard error %"] / 100 * found["ours"]
     assert abs(found["ours"] - found["ns-3"]) < 2 * (ours**2 + theirs**2) ** 0.5

@@ -1,7 +1,7 @@
-"""The SACK-on rows of ns-3's striped TCP are met, as far as docs/agreement/ns-3.md says.
+"""The SACK-on rows of ns-3's striped TCP agree, as far as docs/agreement/ns-3.md says.
 
-At steps of 0 and 5 ms the outcome hangs on a few spurious recoveries: those rows are met only when
-everything outstanding is halved.
+At steps of 0 and 5 ms the result depends on a few spurious recoveries: these rows agree only if a
+recovery halves all outstanding data.
 """
 
 import polars as pl

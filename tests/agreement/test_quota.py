@@ -1,4 +1,4 @@
-"""Links that may carry only so much, by the kernel and our gateway beside the simulator."""
+"""Links with a quota: kernel, gateway and simulator."""
 
 import pytest
 
@@ -30,9 +30,9 @@ def test_a_quota_is_used_up_and_no_more_simulated_and_by_the_gateway(machine, tr
         [quota] = results["quota"]
         assert quota["link"] == "lte"
         [lte] = (link for link in results["links"] if link["name"] == "lte")
-        # The gateway counts what it has sent, a link only what its queue did not drop.
+        # The gateway counts sent data, a link only data that its queue did not drop.
         dropped = lte["dropped_packets"] * FULL_PACKET
-        # What goes in 50 ms, and what is under way.
+        # Data sent in 50 ms, and data in flight.
         assert 6e6 <= quota["used"] + dropped <= 6.5e6, results["engine"]
         assert quota["left"] <= dropped
     assert run["goodput_mbps"] == pytest.approx(simulated["goodput_mbps"], rel=0.1)

@@ -1,4 +1,4 @@
-"""Answers to reordering bring back what reordering takes."""
+"""Responses to reordering restore the goodput that reordering takes."""
 
 import statistics
 
@@ -28,7 +28,7 @@ def test_at_three_milliseconds_eifel_gives_ten_times_and_dsack_five_times_as_muc
 
 
 def test_linux_loses_little_to_ten_milliseconds(jitter):
-    """But for what its receiver throws away by its age, as the kernel does."""
+    """Except for data that its receiver drops by age, as the kernel does."""
     assert jitter[LINUX, "linux"][3] > 1.2 * jitter[LINUX, "none"][3]
     transport = f'{reordering.KINDS[LINUX]}\npaws = false\nreordering = "linux"'
     results = ropewalk.simulate(reordering.jittering(10, transport), runs=5)
@@ -37,7 +37,7 @@ def test_linux_loses_little_to_ten_milliseconds(jitter):
 
 @pytest.mark.parametrize("case", reordering_kernel.CASES)
 def test_goodput_is_the_kernels(case):
-    """Within a tenth of its median, or where that of more runs may lie (95 %, by ranks)."""
+    """Within a tenth of its median, or in the 95 % interval of the median (by ranks)."""
     measured = reordering_kernel.reference(case)["goodput_mbps"].sort()
     assert len(measured) == 11
     results = ropewalk.simulate(reordering_kernel.scenario(case), runs=40)
@@ -50,9 +50,9 @@ def test_without_jitter_all_are_alike(jitter):
     for kind in reordering.KINDS:
         there = [answer for answer in reordering.ANSWERS if reordering.has(kind, answer)]
         of = {answer: jitter[kind, answer][0] for answer in there}
-        # The numbers of TCP-DOOR take 8 of 1448 bytes.
+        # The serial numbers of TCP-DOOR take 8 of 1448 bytes.
         assert of.pop("tcp-door") == pytest.approx(of["none"] * 1440 / 1448, rel=5e-3)
-        # What is lost at the end of slow start is found a round trip later (RFC 4653).
+        # A loss at the end of slow start is detected a round trip later (RFC 4653).
         for answer in reordering.NCR:
             assert of.pop(answer, of["none"]) == pytest.approx(of["none"], rel=0.1)
         assert len(set(of.values())) == 1

@@ -1,4 +1,4 @@
-"""The simulated tunnel does as the gateway's own did on the testbed."""
+"""The simulated tunnel agrees with the gateway's tunnel on the testbed."""
 
 import pytest
 

@@ -1,11 +1,10 @@
-"""The gateway's tunnel simulated, beside the gateway's own on the testbed.
+"""The gateway's tunnel, simulated and on the testbed.
 
     python tests/agreement/tunnel.py [RUNS]
 
-One TCP connection with cubic through the tunnel (`striped-tcp` with `device = "tunnel"`), by each
-of its schedulers, over the six sets of links: goodput over the sum of the link rates, 12 s from 3
-s, medians of some runs (3 if it is not said), and once 20 s from 20 s. It takes root and real
-time, four minutes for each.
+One TCP connection with cubic through the tunnel (`striped-tcp` with `device = "tunnel"`), with
+each scheduler, over six sets of links. Goodput over the sum of the link rates, 12 s from 3 s,
+medians of some runs (default 3), and one of 20 s from 20 s. Needs root, and four minutes per run.
 """
 
 import statistics
@@ -44,7 +43,7 @@ def simulated(links: str, scheduler: str, settled: bool = False, runs: int = 3) 
 
 
 def measured(job: tuple[str, str, str | None, bool, int]) -> dict[str, Any]:
-    """Return a run on the testbed, again where the links came late."""
+    """Return a run on the testbed, repeated if the links were late."""
     links, scheduler, congestion, settled, seed = job
     chosen = scenario(links, scheduler, settled)
     run: dict[str, Any] = on_testbed(chosen, seed, congestion).runs[0]
@@ -61,8 +60,8 @@ def measured(job: tuple[str, str, str | None, bool, int]) -> dict[str, Any]:
 
 
 def measure(runs: int) -> pl.DataFrame:
-    """Measure everything on the testbed: a row a run."""
-    # BBR, which the simulator does not have, with the default scheduler.
+    """Measure everything on the testbed: one row per run."""
+    # BBR, which the simulator lacks, with the default scheduler.
     kinds = [*((scheduler, None) for scheduler in SCHEDULERS), (SCHEDULERS[0], "bbr")]
     jobs = [
         (links, *kind, False, seed)
@@ -79,14 +78,14 @@ def measure(runs: int) -> pl.DataFrame:
 
 
 def known() -> pl.DataFrame:
-    """Return the runs that were measured once, on this machine's kernel."""
+    """Return stored runs of this machine's kernel."""
     return reference(REFERENCE)
 
 
 def fractions(
     found: pl.DataFrame, links: str, scheduler: str, congestion: str, settled: bool = False
 ) -> pl.Series:
-    """Return what runs of one kind came to."""
+    """Return the fractions of runs of one kind."""
     kind: dict[str, Any] = {
         "links": links,
         "scheduler": scheduler,
@@ -97,14 +96,14 @@ def fractions(
 
 
 def measured_fraction(links: str, scheduler: str, settled: bool) -> float:
-    """Return the median of what was measured once, with cubic."""
+    """Return the median of stored runs with cubic."""
     median = fractions(known(), links, scheduler, "cubic", settled).median()
     assert isinstance(median, float)
     return median
 
 
 def compared(found: pl.DataFrame) -> pl.DataFrame:
-    """Lay the simulator's beside medians of what was measured."""
+    """Return simulated results next to medians of measured ones."""
     rows = []
     for links, scheduler in product(CASES, SCHEDULERS):
         cubic, bbr = (fractions(found, links, scheduler, name) for name in ("cubic", "bbr"))
@@ -125,7 +124,7 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def compared_settled(found: pl.DataFrame) -> pl.DataFrame:
-    """Lay the simulator's beside what was measured once slow start has long been over."""
+    """Return simulated and measured results long after slow start."""
     rows = []
     for links, scheduler in product(CASES, IN_TURN):
         theirs = fractions(found, links, scheduler, "cubic", settled=True).median()
@@ -143,7 +142,7 @@ def compared_settled(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(found: pl.DataFrame | None = None) -> list[Table]:
-    """Return both tables, of what was measured before unless there is something new."""
+    """Return both tables, by default of stored runs."""
     found = known() if found is None else found
     formats = dict.fromkeys(("simulated", "measured", "lowest", "highest", "bbr, measured"), ".3f")
     formats["difference %"] = "+.1f"

@@ -1,11 +1,11 @@
-"""The gateway on links that vary, on the testbed: beside MPTCP and TCP, and simulated.
+"""The gateway on varying links of the testbed, compared with MPTCP, TCP and the simulator.
 
     python tests/agreement/varying.py [--runs 3] [--worlds 30]
 
-Named cases (jitter, another's TCP), and random worlds of `worlds.py` that carry at most `MAX_MBPS`
-in all, which the testbed keeps up with: goodput of `bas`, MPTCP, and TCP on the link that is the
-best alone; medians of some runs. It takes root and real time: at three runs, ten minutes for the
-cases and twenty for thirty worlds.
+Named cases (jitter, another's TCP), and random scenarios of `worlds.py` with at most `MAX_MBPS`,
+the testbed's limit: goodput of `bas`, MPTCP, and TCP on the best link; medians of some runs. Needs
+root and real time: with three runs, ten minutes for the cases and twenty for thirty random
+scenarios.
 """
 
 import argparse
@@ -39,13 +39,13 @@ TRANSPORT: dict[str, dict[str, Value]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """Links as rate in Mbit/s, round trip and jitter in ms, both ways; and others' traffic."""
+    """Links as rate in Mbit/s, round trip and jitter in ms, symmetric; and cross traffic."""
 
     links: tuple[tuple[float, float, float], ...]
     has_competitor: bool = False
 
     def scenario(self, method: str) -> ropewalk.Scenario:
-        """Return it under a method, with 4 MiB of buffers."""
+        """Return its scenario with a method, with 4 MiB of buffers."""
         lines = ['duration = "15 s"', 'warmup = "3 s"']
         for number, (rate, round_trip, jitter) in enumerate(self.links, start=1):
             lines += [
@@ -71,7 +71,7 @@ CASES = {
 
 @dataclass(frozen=True)
 class Job:
-    """A row's scenario under a method."""
+    """A row's scenario with a method."""
 
     row: str
     method: str
@@ -83,7 +83,7 @@ class Job:
         return statistics.median(run["goodput_mbps"] for run in found)
 
     def measured(self, seed: int) -> dict[str, Any]:
-        """Return a run on the testbed, again where the links came late."""
+        """Return a run on the testbed, repeated if the links were late."""
         run = measured(self.scenario, seed)
         others = [flow["goodput_mbps"] for flow in run.get("competitors", [])]
         return {
@@ -98,13 +98,12 @@ class Job:
 
 
 def case_jobs() -> Iterator[Job]:
-    """Yield the named cases."""
     for (name, case), method in product(CASES.items(), METHODS):
         yield Job(name, method, case.scenario(method))
 
 
 def world_jobs(wanted: int) -> Iterator[Job]:
-    """Yield the first worlds that the testbed keeps up with."""
+    """Yield the first random scenarios within the testbed's limit."""
     every = (random_worlds.world(seed) for seed in count())
     slow = (world for world in every if world.scenario().capacity_mbps <= MAX_MBPS)
     for world in islice(slow, wanted):
@@ -119,10 +118,10 @@ def world_jobs(wanted: int) -> Iterator[Job]:
 
 
 def measure(jobs: list[Job], runs: int) -> pl.DataFrame:
-    """Measure everything on the testbed: a row a run."""
+    """Measure everything on the testbed: one row per run."""
     rows = []
     every = list(product(range(1, runs + 1), jobs))
-    # Two at a time: either takes a part of a processor, and its lateness would tell.
+    # Two at a time: each takes part of a processor, and more would make links late.
     with ThreadPoolExecutor(2) as pool, progress("testbed", len(every)) as update:
         found = pool.map(lambda each: each[1].measured(each[0]), every)
         for number, row in enumerate(found, start=1):
@@ -132,7 +131,7 @@ def measure(jobs: list[Job], runs: int) -> pl.DataFrame:
 
 
 def compared(found: pl.DataFrame, jobs: list[Job], runs: int) -> pl.DataFrame:
-    """Lay what the simulator gives beside the medians of what was measured, in Mbit/s."""
+    """Return simulated results next to medians of measured ones, in Mbit/s."""
     rows: dict[str, dict[str, Any]] = {}
     for job in jobs:
         row = rows.setdefault(job.row, {"links": job.row})
@@ -147,12 +146,10 @@ def compared(found: pl.DataFrame, jobs: list[Job], runs: int) -> pl.DataFrame:
 
 
 def table(name: str, title: str, frame: pl.DataFrame) -> Table:
-    """Return a table of goodputs."""
     return Table(name, title, frame, dict.fromkeys(frame.columns[1:], ".2f"))
 
 
 def main() -> None:
-    """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3, help="of each; 3 if not given")
     parser.add_argument("--worlds", type=int, default=30, help="how many; 30 if not given")
@@ -169,7 +166,6 @@ def main() -> None:
 def made_tables(
     found: pl.DataFrame, cases: list[Job], random: list[Job], runs: int
 ) -> list[Table]:
-    """Return both tables."""
     title = "Goodput on links that vary, Mbit/s"
     return [
         table("varying", title, compared(found, cases, runs)),

@@ -1,10 +1,9 @@
-"""`bas` and the tunnel in random worlds, beside MPTCP and TCP on each link alone.
+"""`bas` and the tunnel in random scenarios, compared with MPTCP and TCP on each link.
 
     python tests/agreement/worlds.py [--worlds 1000] [--first 0] [--out DIR] [--json] [--write]
 
-Goodput is what arrives in order after the first quarter of a run; where packets are lost at
-random, the median of five runs. A world whose links differ there and back is run both ways; what
-counts is the worse of the two.
+Goodput is in-order data after the first quarter of a run; with random losses, the median of five
+runs. A scenario with asymmetric links is run in both directions, and the worse one counts.
 """
 
 import argparse
@@ -44,14 +43,14 @@ Row = dict[str, Any]
 
 
 def transport(method: str) -> dict[str, Value]:
-    """Return the keys of `[transport]` of one of ours."""
+    """Return the keys of `[transport]` of one of our methods."""
     buffer = BUFFERS[method]
     sizes = {"receive_buffer": buffer, "send_buffer": buffer}
     return PROTOCOLS[method.split(maxsplit=1)[0]] | sizes
 
 
 def alone(link: str) -> dict[str, Value]:
-    """Return the keys of `[transport]` of TCP on a link alone."""
+    """Return the keys of `[transport]` of TCP on a single link."""
     return {"protocol": "tcp", "paths": [link], "congestion": "cubic"}
 
 
@@ -60,16 +59,16 @@ def goodput(world: World, **keys: Value) -> float:
     scenario = world.scenario(**keys)
     runs = RUNS_AT_RANDOM if world.is_random else 1
     found = ropewalk.simulate(scenario, runs=runs, threads=1).runs
-    # Over all the time, also where nothing arrives any more.
+    # Includes the time after the last arrival.
     seconds = scenario.duration_s - scenario.warmup_s
     return statistics.median(run["delivered_bytes"] for run in found) * 8e-6 / seconds
 
 
 def best_alone(world: World, buffer: str) -> float:
-    """Return the goodput of TCP on the link on which it is best."""
+    """Return the goodput of TCP on its best link."""
     best = 0.0
     for link in sorted(world.links, key=lambda link: -link.rate_mbps):
-        # A made-up trace may be above its link's rate for a while.
+        # A made-up trace may exceed its link's rate for a while.
         if link.rate_mbps * 1.5 < best:
             break
         sizes: dict[str, Value] = {"receive_buffer": buffer, "send_buffer": buffer}
@@ -85,7 +84,7 @@ def mptcp(world: World) -> float:
 def measured(
     methods: Sequence[str], traces: Sequence[Path], known: dict[int, list[Row]], seed: int
 ) -> list[Row]:
-    """Return what a world gave each way; what TCP and MPTCP did may be known from before."""
+    """Return a scenario's results in each direction; those of TCP and MPTCP may be known."""
     there = random_worlds.world(seed, traces)
     back = there.mirrored()
     ways = {BOTH: there} if there == back else dict(zip(WAYS, (there, back), strict=True))
@@ -112,7 +111,7 @@ def measured(
 def measured_all(
     seeds: Sequence[int], measure: Callable[[int], list[Row]], jobs: int
 ) -> Iterator[list[Row]]:
-    """Yield the rows of each world, in order, and say meanwhile how far it is."""
+    """Yield the rows of each scenario, in order, and show the progress."""
     with ProcessPoolExecutor(jobs) as pool, progress("worlds", len(seeds)) as update:
         for finished, rows in enumerate(pool.map(measure, seeds), start=1):
             update(finished)
@@ -120,7 +119,6 @@ def measured_all(
 
 
 def main() -> None:
-    """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=1000, help="how many; 1000 if not given")
     parser.add_argument("--first", type=int, default=0, help="seed of the first; 0 if not given")
@@ -157,13 +155,13 @@ def main() -> None:
 
 
 def scenario_of(traces: Sequence[Path], row: Row, method: str) -> ropewalk.Scenario:
-    """Return the scenario in which a method gave what the row says."""
+    """Return the scenario of a row and a method."""
     world = random_worlds.world(row["seed"], traces)
     return (world.mirrored() if row["way"] == WAYS[1] else world).scenario(**transport(method))
 
 
 def measured_traces(parser: argparse.ArgumentParser, folder: Path | None) -> tuple[Path, ...]:
-    """Return the files of a folder that are traces."""
+    """Return the trace files of a folder."""
     if folder is None:
         return ()
     files = (file for file in folder.glob("**/*") if file.is_file())

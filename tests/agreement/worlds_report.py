@@ -1,4 +1,4 @@
-"""What random worlds gave: quantiles, counts, the worst with their scenarios, a picture."""
+"""Results of random scenarios: quantiles, counts, the worst ones, a picture."""
 
 import json
 import math
@@ -17,19 +17,19 @@ from tables import ROOT, Table, write_into_pages
 
 Row = dict[str, Any]
 
-# How much of TCP's on the best link alone there is to be: in all but five of a thousand, in all.
+# Lower bounds of the ratio to TCP on the best link: for all but five of a thousand, and for all.
 BOUNDS = {"bas": (0.95, 0.85), "tunnel": (0.90, 0.80)}
 QUANTILES = (0.0, 0.005, 0.05, 0.25, 0.5, 0.75, 1.0)
 WORST = 20
-"""How many of them are shown, with their scenarios."""
+"""Number of the worst rows that are shown, with their scenarios."""
 BUFFERS = {"bas 4 MiB": "4 MiB", "bas 1 MiB": "1 MiB", "tunnel": "16 MiB"}
-"""What is measured, and its buffers: those of TCP beside it, too."""
+"""Measured methods with their buffers, which the compared TCP has, too."""
 PICTURE = ROOT / "docs/images/worlds.png"
 ON_THE_PAGE = ("worlds", "worlds-kinds", "worst-bas 4 MiB", "worst-tunnel")
 
 
 class Report:
-    """Rows of worlds, one or two for each, and what is made of them."""
+    """Rows of random scenarios, one or two for each, with statistics."""
 
     def __init__(self, rows: list[Row], methods: tuple[str, ...]) -> None:
         self.rows = rows
@@ -40,18 +40,18 @@ class Report:
             }
 
     def worse(self, ratio: str) -> list[float]:
-        """Return the ratio of each world: that of the way in which it is worse."""
+        """Return the ratio of each scenario, in its worse direction."""
         worlds: dict[int, float] = {}
         for row in self.rows:
             worlds[row["seed"]] = min(worlds.get(row["seed"], math.inf), row["ratios"][ratio])
         return list(worlds.values())
 
     def worst(self, method: str, count: int = WORST) -> list[Row]:
-        """Return the rows in which a method is worst beside the best link alone."""
+        """Return the rows in which a method has the lowest ratio to the best single link."""
         return sorted(self.rows, key=lambda row: row["ratios"][f"{method} / best link"])[:count]
 
     def quantiles(self) -> pl.DataFrame:
-        """Return quantiles of each ratio over the worlds, and how many are below what bounds."""
+        """Return quantiles of each ratio over the scenarios, and the numbers below the bounds."""
         rows = []
         for ratio in self.rows[0]["ratios"]:
             values = np.array(self.worse(ratio))
@@ -66,7 +66,7 @@ class Report:
         return pl.DataFrame(rows)
 
     def kinds(self) -> pl.DataFrame:
-        """Return, by kind of world, how often each method is below its first bound."""
+        """Return how often each method is below its first bound, by kind of scenario."""
         rows = []
         for kind in dict.fromkeys(row["kind"] for row in self.rows):
             here = Report([row for row in self.rows if row["kind"] == kind], self.methods)
@@ -80,7 +80,7 @@ class Report:
         return pl.DataFrame(rows)
 
     def worst_rows(self, method: str) -> pl.DataFrame:
-        """Return the worst of a method as a table."""
+        """Return the worst rows of a method as a table."""
         rows = []
         for row in self.worst(method):
             rows.append(
@@ -97,7 +97,7 @@ class Report:
         return pl.DataFrame(rows)
 
     def tables(self) -> list[Table]:
-        """Return all that is printed."""
+        """Return all printed tables."""
         frame = self.quantiles()
         count = len({row["seed"] for row in self.rows})
         title = f"Goodput in {count} random worlds: quantiles of the worse way"
@@ -112,12 +112,11 @@ class Report:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything, for programs."""
         quantiles = {row.pop(""): row for row in self.quantiles().to_dicts()}
         return {"quantiles": quantiles, "kinds": self.kinds().to_dicts(), "worlds": self.rows}
 
     def write(self, out: Path, scenario_of: Callable[[Row, str], ropewalk.Scenario]) -> None:
-        """Write rows, picture, and the scenarios of the worst."""
+        """Write rows, picture, and the worst scenarios."""
         out.mkdir(parents=True, exist_ok=True)
         (out / "worlds.json").write_text(json.dumps(self.as_json(), indent=1) + "\n")
         ropewalk.plot.save(self.picture(), out / "worlds.png")
@@ -133,12 +132,12 @@ class Report:
                     (of_one / name).write_text(content)
 
     def write_into_pages(self) -> None:
-        """Renew tables and picture of docs/agreement/worlds.md, as far as they were measured."""
+        """Update tables and picture of docs/agreement/worlds.md, as far as they were measured."""
         write_into_pages([table for table in self.tables() if table.name in ON_THE_PAGE])
         ropewalk.plot.save(self.picture(), PICTURE)
 
     def picture(self) -> Figure:
-        """Draw how each ratio is distributed over the worlds."""
+        """Draw the distribution of each ratio over the scenarios."""
         figure = Figure(figsize=(9, 4), layout="constrained")
         titles = {
             "best link": "over TCP on the best link alone",
@@ -175,7 +174,7 @@ class Report:
 
 
 def ratios(row: Row, method: str) -> dict[str, float]:
-    """Return what a method gave over what others did, where these are known."""
+    """Return a method's results relative to those of others, where these are known."""
     found = {"best link": row["alone"][BUFFERS[method]]}
     if method == "bas 4 MiB":
         found["MPTCP"] = row["MPTCP"]
@@ -184,5 +183,5 @@ def ratios(row: Row, method: str) -> dict[str, float]:
 
 
 def _over(ours: float, theirs: float) -> float:
-    """Divide, where nothing may have arrived at all."""
+    """Divide, with results that may be 0."""
     return ours / theirs if theirs > 0 else 1.0

@@ -1,8 +1,7 @@
-"""Captures made by hand, to try the checks on: packets as dicts, made into bytes.
+"""Synthetic captures for tests of the checks: packets as dicts, encoded to bytes.
 
-A packet's dict has what its headers say. What is left out is what a good packet has; `wrong` names
-a field that gets another value than the right one. It shares the sum of checksum.py with the
-checks, and with that alone.
+A packet's dict has header fields; missing ones get correct values, and `wrong` names a field with
+an incorrect one. The only code shared with the checks is the sum of checksum.py.
 """
 
 import struct
@@ -121,7 +120,7 @@ def datagram(packet: Fields, payload: bytes) -> bytes:
 def _ip(
     packet: Fields, source: str, destination: str, protocol: int, data: bytes, at: int
 ) -> bytes:
-    """Return an IP packet; the checksum of what it carries goes to a place in it."""
+    """Return an IP packet, with its payload's checksum at an offset."""
     addresses = ip_address(source).packed + ip_address(destination).packed
     total = word_sum(addresses) + protocol + len(data) + word_sum(data)
     field = checksum(total) or (0xFFFF if protocol == 17 else 0)
@@ -140,7 +139,7 @@ def _ip(
 
 
 def written(packet: Fields) -> bytes:
-    """Return the bytes of a packet as it is on the wire, encapsulated or not."""
+    """Return the bytes of a packet on the link, encapsulated or not."""
     if "damaged" in packet:
         return bytes(packet["damaged"])
     inner = packet["inner"] if "inner" in packet else segment(packet)
@@ -160,7 +159,7 @@ def block_option(code: int, value: bytes, order: str = "<") -> bytes:
 
 
 def pcapng(packets: Iterable[Fields], interfaces: Iterable[str], order: str = "<") -> bytes:
-    """Return a pcapng file; packets tell the interface's place and the time in ns."""
+    """Return a pcapng file; packets have the interface's index and the time in ns."""
     end = block_option(0, b"", order)
     header = struct.pack(order + "IHHQ", 0x1A2B3C4D, 1, 0, (1 << 64) - 1)
     content = bytearray(block(0x0A0D0D0A, header, order))
@@ -185,7 +184,7 @@ def pcapng(packets: Iterable[Fields], interfaces: Iterable[str], order: str = "<
 
 
 def pcap(packets: Iterable[Fields], magic: int = 0xA1B23C4D, order: str = "<") -> bytes:
-    """Return a classic file, of nanoseconds or by its magic number microseconds."""
+    """Return a classic file, with nanoseconds, or by its magic number microseconds."""
     content = bytearray(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 0x40000, 101))
     for packet in packets:
         data = written(packet)

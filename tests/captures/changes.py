@@ -1,4 +1,4 @@
-"""Ways to make a good conversation wrong, and to check what comes of it."""
+"""Changes that break a good conversation, and checks of the result."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
 
 
 def said(packets: list[Packet], expected: str, folder: Path, **arguments: Any) -> None:
-    """Make sure that a violation of an exact capture is told in these words."""
+    """Assert that an exact capture has a violation with these words."""
     arguments = {"exact": True} | arguments
     violations = checked(folder, packets, **arguments).violations
     assert any(expected in str(each) for each in violations), [*map(str, violations)]
@@ -29,7 +29,7 @@ def notes(report: Report) -> str:
 
 
 def named(packets: list[Packet], name: str) -> Packet:
-    """Return the packet of a name."""
+    """Return the packet with a name."""
     (packet,) = (packet for packet in packets if packet["name"] == name)
     return packet
 
@@ -41,7 +41,7 @@ def wrong(packets: list[Packet], name: str, **fields: Any) -> list[Packet]:
 
 
 def moved(packets: list[Packet], name: str, **steps: int) -> list[Packet]:
-    """Change numbers of a packet by so much."""
+    """Change numbers of a packet by these steps."""
     packet = named(packets, name)
     return wrong(packets, name, **{key: packet[key] + step for key, step in steps.items()})
 
@@ -52,13 +52,13 @@ def added(packets: list[Packet], name: str, *option: Any) -> list[Packet]:
 
 
 def unoptioned(packets: list[Packet], name: str, kind: str) -> list[Packet]:
-    """Take an option from a packet."""
+    """Remove an option from a packet."""
     options = [entry for entry in named(packets, name)["options"] if entry[0] != kind]
     return wrong(packets, name, options=options)
 
 
 def optioned(packets: list[Packet], name: str, kind: str, value: Any) -> list[Packet]:
-    """Give an option of a packet another value; of one that has fields, to some of them."""
+    """Change the value of a packet's option, or some of its fields."""
     (old,) = (entry[1:] for entry in named(packets, name)["options"] if entry[0] == kind)
     if isinstance(value, dict):
         value = old[0] | value
@@ -66,7 +66,7 @@ def optioned(packets: list[Packet], name: str, kind: str, value: Any) -> list[Pa
 
 
 def stepped(packets: list[Packet], name: str, **steps: int) -> list[Packet]:
-    """Change numbers in the DSS of a packet by so much."""
+    """Change numbers in the DSS of a packet by these steps."""
     (dss,) = (entry[1] for entry in named(packets, name)["options"] if entry[0] == "dss")
     changed = {key: dss[key] + step for key, step in steps.items()}
     return optioned(packets, name, "dss", changed)
@@ -78,7 +78,7 @@ def filled(packets: list[Packet], name: str, offset: int) -> list[Packet]:
 
 
 def without(packets: list[Packet], *names: str) -> list[Packet]:
-    """Leave packets out."""
+    """Remove packets."""
     return [packet for packet in packets if packet["name"] not in names]
 
 
@@ -93,7 +93,7 @@ def again(packets: list[Packet], name: str, **fields: Any) -> list[Packet]:
 
 
 def early(packets: list[Packet], name: str, before: str) -> list[Packet]:
-    """Send a packet before another, at the same time as that."""
+    """Send a packet before another, at the same time."""
     time = named(packets, before)["time"]
     found = []
     for packet in without(packets, name):

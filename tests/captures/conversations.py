@@ -1,6 +1,6 @@
-"""Connections that are as they should be, packet by packet, for captures made by hand.
+"""Correct connections, packet by packet, for synthetic captures.
 
-Each packet has a name, by which a test finds it to make it wrong.
+Tests find packets by their names to change them.
 """
 
 import struct
@@ -14,7 +14,7 @@ Packet = dict[str, Any]
 CLIENT, SERVER = 0, 1
 KEYS = bytes.fromhex("91aa20128dac826f"), bytes.fromhex("46fe363d617f8852")
 WRAPPING_KEY = bytes.fromhex("00000000008c7d7c")
-"""Its data sequence numbers begin 390 before their low 32 bits are 0."""
+"""Data sequence numbers with this key start 390 below a multiple of 2^32."""
 NONCES = bytes.fromhex("96d60b8d"), bytes.fromhex("bbeb4c2b")
 MILLISECOND = 10**6
 SCALE = 7
@@ -28,20 +28,20 @@ def payload(start: int, length: int) -> bytes:
 
 
 class Path:
-    """Where a subflow is in its numbers; of client and server."""
+    """Sequence numbers of a subflow; of client and server."""
 
     def __init__(self, addresses: tuple[str, str], port: int, isns: tuple[int, int]) -> None:
         self.ends = ((addresses[0], port), (addresses[1], 5001))
         self.isns = isns
         self.next = [0, 0]
-        """What each will send, relative to its SYN."""
+        """Next number to send, relative to the SYN."""
         self.got = [0, 0]
-        """What each has got without a gap of the other's numbers."""
+        """In-order data received from the other side."""
         self.echo = [0, 0]
 
 
 class Talk:
-    """A conversation as it is captured at one of its ends."""
+    """A conversation as captured at one of its ends."""
 
     def __init__(self, at: int = CLIENT, window: int = 512) -> None:
         self.packets: list[Packet] = []
@@ -63,9 +63,9 @@ class Talk:
         lost: bool = False,
         **more: Any,
     ) -> None:
-        """Send a packet: new, or one again from a relative number; lost on its way or not.
+        """Send a packet: new data, or a retransmission from a relative number; possibly lost.
 
-        `acks` is what the sender has got from now on, if that changes.
+        `acks` changes the received data that the sender acknowledges from now on.
         """
         self._time += 1
         if acks is not None:
@@ -105,7 +105,7 @@ def plain_tcp(
     addresses: tuple[str, str] = ("10.0.1.1", "10.0.9.1"),
     isns: tuple[int, int] = (1000, 2000),
 ) -> list[Packet]:
-    """Six segments, the second lost and re-sent, once more than needed; then the close."""
+    """Six segments, the second one lost and retransmitted twice; then the close."""
     talk, path = Talk(at), Path(addresses, 40000, isns)
     talk.say("syn", path, CLIENT, "S", options=SYN_OPTIONS)
     talk.say("synack", path, SERVER, "SA", options=SYN_OPTIONS)
@@ -130,7 +130,7 @@ def plain_tcp(
 
 
 class Multipath:
-    """An MPTCP connection: what its options say."""
+    """Keys and sequence numbers of an MPTCP connection."""
 
     def __init__(self, client_key: bytes = KEYS[0], with_checksum: bool = False) -> None:
         self.keys = client_key, KEYS[1]
@@ -184,7 +184,7 @@ def mptcp(
     with_checksum: bool = False,
     isns: tuple[int, int] = (1000, 2000),
 ) -> list[Packet]:
-    """Two subflows; data lost on the first comes on the second; the close of both sides."""
+    """Two subflows; data lost on the first arrive on the second; both sides close."""
     hosts = HOSTS[version]
     first = Path((hosts[0], hosts[2]), 40000, isns)
     second = Path((hosts[1], hosts[2]), 40000, (isns[0] + 77, isns[1] + 99))
@@ -255,7 +255,7 @@ def _join(talk: Talk, mp: Multipath, path: Path) -> None:
 
 
 def encapsulated(packets: list[Packet], version: int = 4) -> list[Packet]:
-    """Return the packets inside UDP, by two interfaces in turn."""
+    """Return the packets inside UDP, alternating between two interfaces."""
     ends = [("192.0.2.%d", "192.0.2.99"), ("2001:db8:f::%d", "2001:db8:f::99")][version == 6]
     found = []
     for number, packet in enumerate(packets):

@@ -1,4 +1,4 @@
-"""Each broken rule is found at its packet, with its clause; no packet before is blamed.
+"""Each broken rule is found at its packet, with its clause, and at no earlier packet.
 
 Each row breaks one rule at one packet of a healthy conversation.
 """
@@ -33,7 +33,6 @@ class Broken(NamedTuple):
     conversation: Talk
     change: Callable[[Talk], Talk]
     packet: str
-    """Name of the packet that breaks it."""
     clause: str
 
 
@@ -55,7 +54,6 @@ def mapped_to(p: Talk, name: str, offset: int) -> Talk:
 
 
 ROWS = [
-    # Headers.
     Broken(
         "IPv4 header checksum",
         TCP,
@@ -82,7 +80,6 @@ ROWS = [
     Broken(
         "option beyond the header", TCP, raw("ack 3", b"\1\1\x22\x0c"), "ack 3", "RFC 9293, 3.1"
     ),
-    # Handshake and options.
     Broken(
         "window scale above 14",
         TCP,
@@ -161,7 +158,6 @@ ROWS = [
         "data 0",
         "RFC 9293, 3.7.1",
     ),
-    # Data.
     Broken(
         "re-sent bytes differ",
         TCP,
@@ -205,7 +201,6 @@ ROWS = [
         "last ack twice",
         "RFC 9293, 3.5.2",
     ),
-    # Acknowledgements.
     Broken(
         "acknowledges data that is sent later",
         TCP,
@@ -255,7 +250,6 @@ ROWS = [
         "dsack",
         "RFC 2883, 4",
     ),
-    # Timestamps.
     Broken(
         "timestamp goes back",
         TCP,
@@ -270,7 +264,6 @@ ROWS = [
         "ack 3",
         "RFC 7323, 3.2",
     ),
-    # MPTCP's handshakes.
     Broken(
         "MP_CAPABLE without an algorithm",
         MPTCP,
@@ -341,7 +334,6 @@ ROWS = [
         "join syn",
         "RFC 8684, 3.4.1",
     ),
-    # MPTCP's data.
     Broken(
         "DSS checksum",
         SUMMED,
@@ -412,7 +404,6 @@ ROWS = [
         "data fin",
         "RFC 8684, 3.3.3",
     ),
-    # MPTCP's other options.
     Broken(
         "HMAC of an ADD_ADDR",
         MPTCP,

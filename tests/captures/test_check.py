@@ -1,4 +1,4 @@
-"""The checks pass good captures, and count what is in them."""
+"""The checks pass good captures, and count their contents."""
 
 import time
 from ipaddress import ip_address
@@ -235,6 +235,6 @@ def test_a_checksum_that_is_left_to_the_device_is_counted(tmp_path):
 
 
 def left_to_device(packet):
-    """The pseudo-header's sum, as Linux leaves it (CHECKSUM_PARTIAL)."""
+    """Return the pseudo-header's sum, as Linux leaves it (CHECKSUM_PARTIAL)."""
     data = written(packet)
     return word_sum(data[12:20] + b"\0\6" + (len(data) - 20).to_bytes(2, "big"))

@@ -7,7 +7,7 @@ from ropewalk.analysis.check.checksum import checksum, is_right, word_sum
 
 
 def by_words(data: bytes) -> int:
-    """As section 4.1 of RFC 1071 writes it."""
+    """Compute the checksum as in section 4.1 of RFC 1071."""
     total = 0
     for at in range(0, len(data), 2):
         total += int.from_bytes(data[at : at + 2].ljust(2, b"\0"), "big")

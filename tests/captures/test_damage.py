@@ -1,4 +1,4 @@
-"""Damage is told, and never makes the checks themselves fail."""
+"""Damage is reported, and never makes the checks themselves fail."""
 
 import random
 from contextlib import suppress
@@ -47,7 +47,7 @@ def test_a_damaged_file_is_checked_to_its_end(folder, name, seed):
         content[chance.randrange(len(content))] = chance.randrange(256)
     path = folder / "damaged.pcapng"
     path.write_bytes(content[: chance.randrange(len(content)) if seed % 2 else len(content)])
-    # What is damaged before the first packet may be no capture at all.
+    # A file damaged before its first packet may not be a capture at all.
     with suppress(check.PacketFileError):
         check.capture(path, encapsulated=name == "in UDP")
 

@@ -1,4 +1,4 @@
-"""Tokens, initial numbers and HMACs are those that Linux has shown."""
+"""Tokens, initial numbers and HMACs are equal to Linux's."""
 
 import json
 from ipaddress import ip_address

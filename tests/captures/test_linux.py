@@ -1,8 +1,8 @@
-"""Captures of Linux pass: the checks ask for nothing that a working TCP does not do.
+"""Captures of Linux pass: the checks accept everything that a working TCP does.
 
-Both ends of two transfers of the pattern between network namespaces on Linux 6.18, by way of a
-router with short queues; MPTCP by two paths, with checksums. Offloads are off, and link headers
-are cut away.
+Both ends of two transfers of the pattern between network namespaces on Linux 6.18, through a
+router with short queues; MPTCP over two paths, with checksums. Offloads are off, and link headers
+are removed.
 """
 
 import gzip
@@ -47,7 +47,7 @@ def test_mptcp_passes(end, tmp_path):
 
 @pytest.mark.parametrize("name", ["linux-mptcp", "linux-mptcp-checksums"])
 def test_an_advertised_address_is_taken_for_a_dss(name):
-    # Where RFC 8684 wants a DSS: a departure of Linux, which is noted.
+    # RFC 8684 requires a DSS here; Linux's omission is noted.
     found = check.capture(REFERENCE / f"{name}.pcap", pattern=True)
     assert found.violations == []
     [count] = [note.count for note in found.notes if note.kind == "add-addr-proof"]

@@ -1,6 +1,6 @@
-"""Healthy captures of Linux, however they were taken: examined, and not called broken.
+"""Healthy captures of Linux pass, for all ways of capturing.
 
-README.md in kinds/ tells how they were made.
+See README.md in kinds/ for how they were made.
 """
 
 import gzip
@@ -27,7 +27,7 @@ NOTES = {
     "one-direction-in": {"one-direction"},
     "syn-fin-only": {"not-captured"},
 }
-"""Kinds of notes that say how a capture was taken, or what its hosts do."""
+"""Kinds of notes about how a capture was taken, or about its hosts."""
 
 
 def name(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Whatever is made wrong with MPTCP is told."""
+"""Every violation of MPTCP is reported."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from conversations import KEYS, NONCES, SERVER, SHORT, mptcp, payload
 from ropewalk.analysis.check import keys
 
 OTHER_KEY = bytes(range(8))
-# What the checks say, and the change to a conversation, seen from the client.
+# Text of the violation, and the change to a conversation, captured at the client.
 CHANGES = {
     "SYN-ACK with MP_CAPABLE of version 1, the SYN of 0": lambda p: optioned(
         p, "syn", "capable", {"version": 0}

@@ -1,4 +1,4 @@
-"""Options are read from their bytes, as the figures of the RFCs draw them."""
+"""Options are parsed from their bytes, as in the figures of the RFCs."""
 
 import pytest
 
@@ -94,7 +94,7 @@ READ = {
 
 
 def options_of(data, folder):
-    """Read options through a capture."""
+    """Parse options through a capture."""
     path = folder / "made.pcap"
     path.write_bytes(pcap([plain_tcp()[0] | {"options": [("raw", data)]}]))
     (record,) = packets.records(packets.opened(path))

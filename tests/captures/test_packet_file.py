@@ -1,4 +1,4 @@
-"""Files of all forms are read, and packets keep what the file tells of them."""
+"""All file formats are read, and packets keep the file's metadata."""
 
 import gzip
 import struct

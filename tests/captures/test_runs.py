@@ -1,4 +1,4 @@
-"""Captures of runs keep every rule, and say the same as the runs' summaries."""
+"""Captures of runs keep every rule, and agree with the runs' summaries."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ needs_tcptrace = pytest.mark.skipif(not TCPTRACE, reason="tcptrace is not instal
 
 @dataclass
 class Case:
-    """A scenario, and what its capture has."""
+    """A scenario, and properties of its capture."""
 
     changes: dict[str, str] = field(default_factory=dict)
     scenario: str = "start/two-links"
@@ -76,7 +76,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory):
-    """Run a case once for each place and format; give its summary and its file."""
+    """Run a case once for each capture point and format; return its summary and file."""
     folder = tmp_path_factory.mktemp("captures")
     done = {}
 
@@ -110,10 +110,10 @@ def test_every_rule_is_kept(captured, name, place):
 
 
 def test_as_in_linux_a_sender_goes_beyond_the_shared_window(tmp_path):
-    # See docs/rfc-clauses.md, RFC 8684, 3.3.4: nothing else is broken by it.
+    # See docs/rfc-clauses.md, RFC 8684, 3.3.4: this option breaks nothing else.
     case = CASES["a small receive buffer"]
     keys = {"traffic.size": "3 MB", **case.changes, "transport.linux_window": "true"}
-    # With less it happens in few runs.
+    # A smaller transfer rarely triggers it.
     keys |= {"transport.receive_buffer": "128 kB"}
     path = tmp_path / "linux.pcapng"
     scenario = ropewalk.Scenario.load(ROOT / f"scenarios/{case.scenario}.toml")
@@ -139,7 +139,7 @@ def test_aggregation_is_several_connections(tmp_path):
     assert report.packets == results.captured_packets
     assert [connection.is_multipath for connection in report.connections] == [False, False]
     assert all(connection.fin_acked == (True, True) for connection in report.connections)
-    # Beside the 3 MB: frames' headers, what is sent again on another carrier, and answers.
+    # In addition to the 3 MB: frame headers, retransmissions on other carriers, and responses.
     ways = [connection.unique_bytes for connection in report.connections]
     there, back = sum(way[0] for way in ways), sum(way[1] for way in ways)
     again = sum(subflow["resent_bytes"] for subflow in results.runs[0]["subflows"])
@@ -154,7 +154,7 @@ def test_figures_are_those_of_the_summary(captured, name):
     results, path = captured(name)
     report = check.capture(path, pattern=True)
     run = results.runs[0]
-    # What is sent again while the connection closes is not measured any more.
+    # The summary excludes retransmissions while the connection closes.
     for subflow, seen in zip(run["subflows"], report.subflows, strict=True):
         assert seen.sent[0].retransmitted >= subflow["retransmissions"]
         assert seen.sent[0].data_segments >= subflow["segments_sent"]
@@ -199,7 +199,7 @@ def test_the_run_that_the_guide_shows_gives_no_warning_but_of_what_the_queue_dro
     results = ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path)
     dropped = sum(link["dropped_packets"] for link in results.runs[0]["links"])
     warnings = expert_warnings(path, Case())
-    # Sent again after more than a round trip it is a retransmission for tshark: no warning.
+    # After more than a round trip tshark recognizes a retransmission, without a warning.
     assert [*warnings] == ["This frame is a (suspected) out-of-order segment"]
     assert 0.9 * dropped < warnings[next(iter(warnings))] <= dropped
 
@@ -244,7 +244,7 @@ def test_tcptrace_counts_the_same_retransmissions(captured, name, tmp_path):
 
 
 def expert_warnings(path, case):
-    """Count what tshark warns of, checksums verified."""
+    """Count tshark's warnings, with verified checksums."""
     preferences = ["tcp", "ip", "udp"]
     options = [part for name in preferences for part in ("-o", f"{name}.check_checksum:TRUE")]
     lines = tshark(path, *options, "-q", "-z", "expert,warn", case=case)
@@ -253,8 +253,8 @@ def expert_warnings(path, case):
 
 
 def tshark(path, *arguments, case=None):
-    """Give tshark's lines for a file."""
-    # Words of the payload that do not begin with a segment look like a database's now and then.
+    """Return tshark's lines for a file."""
+    # Payload words that do not start at a segment sometimes look like a database protocol.
     options = ["--disable-heuristic", "drda_tcp"]
     if case and case.encapsulated:
         options += ["-d", "udp.port==6080,ip"]
@@ -262,7 +262,7 @@ def tshark(path, *arguments, case=None):
 
 
 def output(program, *arguments):
-    """Run a program and give what it prints."""
+    """Run a program and return its output."""
     command = [program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 

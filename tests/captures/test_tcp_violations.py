@@ -1,4 +1,4 @@
-"""Whatever is made wrong with IP or TCP is told."""
+"""Every violation of IP or TCP is reported."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from changes import (
 )
 from conversations import SERVER, SHORT, encapsulated, payload, plain_tcp
 
-# What the checks say, and the change to a conversation, seen from the client.
+# Text of the violation, and the change to a conversation, captured at the client.
 NUMBER_1 = b"\xfd\x08RW\0\1\0\0"
 CHANGES = {
     "wrong IPv4 header checksum": lambda p: wrong(p, "ack 0", ip_checksum_error=1),
@@ -77,7 +77,7 @@ CHANGES = {
     "bytes from 641 are missing at the end": lambda p: without(p, "data 4"),
     "FIN never acknowledged": lambda p: without(p, "last ack"),
 }
-# The same, seen from the server.
+# The same, captured at the server.
 AT_SERVER = {
     "bytes from 161 are missing at the end": lambda p: without(
         p, "data 1 again", "ack 3", "dsack", "ack 4", "server fin", "last ack"

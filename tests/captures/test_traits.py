@@ -1,4 +1,4 @@
-"""Traits of a capture are notes, and no violation of a host."""
+"""Traits of a capture are notes, not violations of a host."""
 
 import json
 import random
@@ -50,7 +50,7 @@ def clean(packets, tmp_path, **arguments):
     return notes(report)
 
 
-# The words of a note, and a way to damage the capture of a good connection, at the client.
+# Words of a note, and a change to the capture of a good connection, at the client.
 TRAITS = {
     "acknowledged but not captured: 1 segment of 10.0.1.1:40000 > 10.0.9.1:5001": lambda p: (
         without(p, "data 4")
@@ -168,7 +168,7 @@ def test_ports_may_be_used_again(tmp_path):
 
 
 def test_a_half_open_connection_is_recovered(tmp_path):
-    # RFC 9293, 3.5.1: the answer to the new SYN is an ACK of the old connection, then a RST.
+    # RFC 9293, 3.5.1: the response to the new SYN is an ACK of the old connection, then a RST.
     talk, path = opened()
     talk.say("data", path, CLIENT, "A", payload(0, SHORT))
     talk.say("ack 1", path, SERVER)
@@ -200,7 +200,7 @@ def test_a_closed_window_may_be_probed(tmp_path):
 
 
 def first_subflow(packets):
-    """Leave out the packets of the second subflow."""
+    """Remove the packets of the second subflow."""
     return [each for each in packets if "10.0.2.1" not in ends(each)]
 
 
@@ -231,7 +231,7 @@ def test_mptcp_of_version_0_is_said_not_to_be_examined(tmp_path):
 
 
 def test_mptcp_may_fall_back_to_tcp(tmp_path):
-    # A middlebox takes the options from all segments after the SYNs (RFC 8684, 3.7).
+    # A middlebox removes the options of all segments after the SYNs (RFC 8684, 3.7).
     stripped = [
         packet
         if "S" in packet["flags"]
@@ -269,7 +269,7 @@ def test_data_of_a_subflow_that_is_not_captured_may_be_acknowledged(tmp_path):
 @pytest.mark.parametrize("identified", [True, False])
 @pytest.mark.parametrize("name", ["TCP", "MPTCP"])
 def test_packets_that_are_captured_twice_count_once(name, identified, tmp_path):
-    """As a router's `tcpdump -i any` has them: in on one device, out on another."""
+    """As in a router's `tcpdump -i any`: in on one device, out on another."""
     talk = plain_tcp() if name == "TCP" else mptcp()
     packets = []
     for number, packet in enumerate(talk):
@@ -361,7 +361,7 @@ MADE = {
 @settings(deadline=None, max_examples=60)
 @given(name=st.sampled_from(sorted(MADE)), seed=st.integers(0, 10**9))
 def test_no_damage_of_the_capture_is_a_violation(tmp_path_factory, name, seed):
-    """A good conversation stays one, whatever the capturing program loses or cuts of it."""
+    """A good conversation stays good, whatever the capturing program loses or truncates."""
     chance = random.Random(seed)
     packets = MADE[name]
     kind = chance.choice(["midway", "one direction", "snapped", "early end", "directions unknown"])
