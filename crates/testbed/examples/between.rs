@@ -2,15 +2,15 @@
 //!
 //!     between SCENARIO PROGRAM [ARGUMENT]...
 //!
-//! PROGRAM starts in the client's network namespace. Its environment says where the rest is:
+//! PROGRAM starts in the client's network namespace, with these environment variables:
 //!
 //! - `SERVER`: the server's address;
-//! - `LINKS`: the links as the gateway's `--link` wants them, `NAME=ADDRESS` behind each `--link`;
-//! - `AT_SERVER`: words before a command that run it in the server's namespace.
+//! - `LINKS`: the links as gateway options, `--link NAME=ADDRESS` each;
+//! - `AT_SERVER`: prefix of a command that runs it in the server's namespace.
 //!
-//! The exit status is the program's. When it ends, or `between` does, however that happens, all
-//! that it started ends, and the namespaces with their links are gone: they have no names, and the
-//! program is the first of a process namespace of its own (pid_namespaces(7)).
+//! Returns the program's exit status. When the program or `between` ends, all started processes end and
+//! the namespaces with their links disappear: they have no names, and the program is the first of its own
+//! process namespace (pid_namespaces(7)).
 
 use std::error::Error;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let [scenario, program, rest @ ..] = &arguments[..] else {
         return complain(2, "usage: between SCENARIO PROGRAM [ARGUMENT]...");
     };
-    // Before there is a second thread.
+    // Must precede the second thread.
     if let Err(error) = acquire() {
         return complain(1, &error.to_string());
     }
@@ -52,7 +52,7 @@ fn parse(path: &str) -> Result<Scenario, String> {
     Scenario::parse(&text, path, &[], &mut read).map_err(|error| error.to_string())
 }
 
-/// The program's exit status.
+/// Returns the program's exit status.
 fn run(scenario: &Scenario, program: &str, arguments: &[String]) -> Result<u8, Box<dyn Error>> {
     let mut testbed = Testbed::build(scenario)?;
     let emulator = testbed.start(scenario, 1, Instant::now(), None)?;

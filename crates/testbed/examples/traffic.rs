@@ -1,4 +1,4 @@
-//! Traffic between two network namespaces that are there already, and what comes of it as JSON.
+//! Traffic between two existing network namespaces, with results as JSON.
 //!
 //! ```text
 //! ip netns add c; ip netns add s
@@ -57,7 +57,7 @@ const USAGE: &str = "arguments, each key=value:
   duration=TIME warmup=TIME step=TIME       default: 10s, 0s, none
   send_buffer=BYTES receive_buffer=BYTES unsent=BYTES device=NAME";
 
-/// Runs in the namespace of that name, and tells on standard error what its counters did.
+/// Runs in the namespace of that name, and prints its counters to standard error.
 fn inside<T>(namespace: Option<&str>, run: impl FnOnce() -> T) -> Result<T, Failure> {
     if let Some(name) = namespace {
         let namespace = File::open(format!("/run/netns/{name}"))?;

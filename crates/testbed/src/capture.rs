@@ -1,4 +1,4 @@
-//! A capture of a run: packets as the emulator sees them, written to a file by a separate thread.
+//! Packet capture of a run, written to a file by a separate thread.
 
 use std::io;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use ropewalk_network::{Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
-/// How many bytes go to the writing thread at a time.
+/// Bytes per batch for the writing thread.
 const BATCH_BYTES: usize = 1 << 18;
 
-/// Records the packets of all flows that pass an observation point.
+/// Captures the packets of all flows at an observation point.
 #[derive(Debug)]
 pub struct Tap {
     place: ObservationPoint,
-    /// The interface of each link that is captured.
+    /// Interface of each captured link.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     batch: Batch,
@@ -28,7 +28,7 @@ pub struct Tap {
     writer: JoinHandle<Result<PacketFile, FileError>>,
 }
 
-/// Packets on their way to the file.
+/// Packets to be written.
 #[derive(Debug, Default)]
 struct Batch {
     bytes: Vec<u8>,
@@ -41,15 +41,15 @@ struct Seen {
     interface: usize,
     direction: Direction,
     bytes: Range<usize>,
-    /// Why the link that the packet was offered to dropped it.
+    /// Reason if the link dropped the packet.
     dropped: Option<DropReason>,
 }
 
 impl Tap {
-    /// Creates the file; its ending selects the format.
+    /// Creates the file in the format of its extension.
     ///
     /// # Errors
-    /// The file cannot be created.
+    /// If the file cannot be created.
     pub fn create(
         path: &Path,
         place: ObservationPoint,
@@ -79,14 +79,14 @@ impl Tap {
         })
     }
 
-    /// A packet is offered to a hop.
+    /// Records a packet offered to a hop.
     pub(crate) fn enters(&mut self, at: &Crossing, bytes: &[u8]) {
         if let Some(link) = self.outbound(at) {
             self.see(at.time, link, Direction::Outbound, bytes);
         }
     }
 
-    /// The hop dropped the packet that has just been offered to it.
+    /// Marks the last offered packet as dropped by the hop.
     pub(crate) fn dropped(&mut self, at: &Crossing, reason: DropReason) {
         let Some(interface) = self.outbound(at).and_then(|link| self.interfaces[link]) else {
             return;
@@ -97,7 +97,7 @@ impl Tap {
         }
     }
 
-    /// A packet leaves a hop.
+    /// Records a packet that leaves a hop.
     pub(crate) fn leaves(&mut self, at: &Crossing, bytes: &[u8]) {
         let Some((link, way)) = at.link else {
             return;
@@ -114,7 +114,7 @@ impl Tap {
         }
     }
 
-    /// The link, if a packet that is offered to it there passes the observation point.
+    /// The link whose observation point an offered packet passes, if any.
     fn outbound(&self, at: &Crossing) -> Option<usize> {
         let (link, way) = at.link?;
         let here = match self.place {
@@ -129,7 +129,7 @@ impl Tap {
     /// Completes the file and returns its number of packets.
     ///
     /// # Errors
-    /// The file could not be written, and does not appear.
+    /// If the file cannot be written, which then does not appear.
     pub(crate) fn finish(mut self) -> io::Result<u64> {
         self.hand_over();
         drop(self.batches);
@@ -145,7 +145,7 @@ impl Tap {
         let Some(interface) = self.interfaces[link] else {
             return;
         };
-        // Not right after a packet was recorded, since it may still turn out to be dropped.
+        // Not right after recording a packet, which may still turn out to be dropped.
         if self.batch.bytes.len() >= BATCH_BYTES {
             self.hand_over();
         }
@@ -167,7 +167,7 @@ impl Tap {
             bytes: Vec::with_capacity(BATCH_BYTES + u16::MAX as usize),
             packets: Vec::with_capacity(self.batch.packets.len()),
         };
-        // If the writing thread has ended, joining it gives its error.
+        // If the writing thread has ended, joining it returns its error.
         let _ = self.batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

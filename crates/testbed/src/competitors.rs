@@ -1,4 +1,4 @@
-//! Bulk TCP flows beside the first flow: the scenario's competitors, and bulk TCP flows of `[[flow]]`.
+//! Bulk TCP flows in addition to the first flow: competitors, and bulk flows of `[[flow]]`.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -15,12 +15,12 @@ use crate::error::Error;
 use crate::kernel;
 use crate::network::Testbed;
 
-/// Calls block no longer than this, so that the end of the run is noticed.
+/// Longest blocking call, so that the end of the run is noticed.
 const LOOK: Duration = Duration::from_millis(50);
-/// The buffer size of a write or a read.
+/// Buffer size of a write or a read.
 const CHUNK: usize = 128 << 10;
 
-/// All flows of a scenario except the first, running until they are stopped.
+/// All flows of a scenario except the first, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Competitors {
     flows: Vec<Flow>,
@@ -36,30 +36,31 @@ struct Flow {
     ends: [JoinHandle<()>; 2],
 }
 
-/// The result of one flow, defined as in the simulator.
+/// Result of one flow, defined as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Delivered {
     /// Index into the scenario's flows.
     pub(crate) entry: usize,
-    /// In the measured time.
+    /// Bytes within the measured time.
     pub(crate) bytes: u64,
-    /// From its start or the end of the warm-up, whichever is later, to the end of the run; 10^6 bit/s.
+    /// 10^6 bit/s from its start or the end of the warm-up, the later of both, to the end of the
+    /// run.
     pub(crate) goodput_mbps: f64,
 }
 
-/// What a server has read.
+/// Bytes read by a server.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Up to the end of the warm-up.
+    /// Until the end of the warm-up.
     before: AtomicU64,
     all: AtomicU64,
 }
 
 impl Competitors {
-    /// Starts all of them; each begins to send at its own time after `start`.
+    /// Starts all flows; each begins to send at its own time after `start`.
     ///
     /// # Errors
-    /// The kernel has no socket for them.
+    /// If the kernel has no socket for them.
     pub(crate) fn start(
         scenario: &Scenario,
         testbed: &Testbed,
@@ -80,7 +81,7 @@ impl Competitors {
         Ok(competitors)
     }
 
-    /// Stops all of them and returns their results.
+    /// Stops all flows and returns their results.
     pub(crate) fn stop(self, scenario: &Scenario) -> Vec<Delivered> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);
@@ -159,13 +160,13 @@ fn open(address: IpAddr, congestion: &str) -> std::io::Result<Socket> {
     socket.set_tcp_congestion(congestion.as_bytes())?;
     socket.set_read_timeout(Some(LOOK))?;
     socket.set_write_timeout(Some(LOOK))?;
-    // Closed by a reset, so that no connection outlives the run.
+    // A reset, so that no connection outlives the run.
     socket.set_linger(Some(Duration::ZERO))?;
     socket.bind(&SocketAddr::new(address, 0).into())?;
     Ok(socket)
 }
 
-/// Sends this much from the given time on, unless it is stopped before.
+/// Sends `size` bytes from the given time, unless stopped.
 fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: Instant, size: u64) {
     let Some(to) = *to else {
         return;
@@ -190,13 +191,13 @@ fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: I
             Err(_) => return,
         }
     }
-    // Data that was written has yet to arrive; a reset would discard it.
+    // Written data have yet to arrive; a reset would discard them.
     while !stop.load(Ordering::Relaxed) {
         sleep(LOOK);
     }
 }
 
-/// Counts received bytes until it is stopped.
+/// Counts received bytes until stopped.
 fn receive(listener: &Socket, stop: &AtomicBool, measured: Instant, counts: &Counts) {
     let mut accepted = None;
     let mut chunk = vec![0; CHUNK];

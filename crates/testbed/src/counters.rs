@@ -1,16 +1,16 @@
-//! The kernel's counters of a network namespace, before and after a run.
+//! Kernel counters of a network namespace, before and after a run.
 //!
-//! Names are those of nstat: `TcpRetransSegs`, `TcpExtTCPTimeouts`, `MPTcpExtMPJoinSynTx`. What each one
-//! counts is in the kernel's Documentation/networking/snmp_counter.rst and net/mptcp/mib.h.
+//! Names are nstat's: `TcpRetransSegs`, `TcpExtTCPTimeouts`, `MPTcpExtMPJoinSynTx`. The kernel
+//! documents them in Documentation/networking/snmp_counter.rst and net/mptcp/mib.h.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-/// Groups of counters that concern a transport.
+/// Groups of transport counters.
 const GROUPS: [&str; 4] = ["Tcp", "TcpExt", "MPTcpExt", "Udp"];
 
-/// Gauges and settings among the counters, whose difference has no meaning.
+/// Gauges and settings, whose differences have no meaning.
 const GAUGES: [&str; 6] = [
     "TcpRtoAlgorithm",
     "TcpRtoMin",
@@ -25,10 +25,10 @@ const GAUGES: [&str; 6] = [
 pub struct Counters(BTreeMap<String, i64>);
 
 impl Counters {
-    /// Those of the calling thread's network namespace.
+    /// Reads the counters of the calling thread's network namespace.
     ///
     /// # Errors
-    /// /proc is not mounted, or the file does not have the format of proc(5).
+    /// If /proc is not mounted, or a file does not have the format of proc(5).
     pub fn read() -> Result<Counters, CountersError> {
         let mut counters = Counters::default();
         for file in [
@@ -44,7 +44,7 @@ impl Counters {
         Ok(counters)
     }
 
-    /// By how much each has grown since `before`; those that have not are left out.
+    /// Increase of each counter since `before`; zeros are left out.
     pub fn since(&self, before: &Counters) -> BTreeMap<String, u64> {
         let grown = |(name, &value): (&String, &i64)| {
             let grown = value - before.0.get(name).copied().unwrap_or(0);
@@ -54,13 +54,13 @@ impl Counters {
         self.0.iter().filter_map(grown).collect()
     }
 
-    /// The counter with this name; `None` if the kernel has none.
+    /// The counter with this name, if the kernel has it.
     pub fn get(&self, name: &str) -> Option<i64> {
         self.0.get(name).copied()
     }
 
-    /// Reads pairs of lines, names above values, each beginning with the group and a colon. The error is the
-    /// number of the first line that does not fit.
+    /// Parses pairs of lines, names above values, each beginning with the group and a colon. The
+    /// error is the number of the first malformed line.
     fn parse(&mut self, text: &str) -> Result<(), usize> {
         let lines: Vec<&str> = text.lines().collect();
         for (pair, lines) in lines.chunks(2).enumerate() {
@@ -86,23 +86,23 @@ impl Counters {
     }
 }
 
-/// The kernel's counters cannot be read.
+/// Error of reading the kernel's counters.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
     /// The file cannot be read.
     #[error("cannot read {file}")]
     Read {
-        /// Where the kernel shows its counters.
+        /// File in /proc.
         file: &'static str,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
-    /// The file does not consist of pairs of names and values.
+    /// The file is not pairs of names and values.
     #[error("{file}:{line}: not a line of counters")]
     Parse {
-        /// Where the kernel shows its counters.
+        /// File in /proc.
         file: &'static str,
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
     },
 }

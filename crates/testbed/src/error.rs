@@ -1,4 +1,4 @@
-//! Why there is no result.
+//! Errors of a run.
 
 use std::io;
 
@@ -11,19 +11,19 @@ pub enum Error {
     /// The scenario is wrong; the text has every error with its line.
     #[error("{0}")]
     Scenario(#[from] ropewalk_scenario::Errors),
-    /// The scenario asks for something that the kernel cannot do or be configured to do.
+    /// The kernel does not support a value of the scenario.
     #[error("{key} = {value}: {reason}; allowed here: {allowed}")]
     Unsupported {
-        /// The scenario's key.
+        /// Scenario key.
         key: String,
-        /// Its value, as TOML.
+        /// Value, in TOML.
         value: String,
-        /// Why it is impossible.
+        /// Reason.
         reason: String,
-        /// What would be possible.
+        /// Allowed values.
         allowed: String,
     },
-    /// The process is not root, and there is no user namespace either.
+    /// The process is not root, and there is no user namespace.
     #[error(
         "the testbed needs root or a user namespace, and the kernel gives none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
     )]
@@ -31,41 +31,41 @@ pub enum Error {
     /// Only a process with one thread can move into a user namespace.
     #[error("the testbed needs root, or a process of one thread: this one has more")]
     Threads,
-    /// The process cannot be made to end with the one that started it.
+    /// The process cannot be tied to its parent's lifetime.
     #[error("cannot ask to end with the process that started this one: {0}")]
     NoParent(#[source] io::Error),
-    /// No network namespace could be made.
+    /// No network namespace could be created.
     #[error("cannot make a network namespace: {0}")]
     NoNamespace(#[source] io::Error),
-    /// No TUN device could be made.
+    /// No TUN device could be created.
     #[error("cannot make a TUN device of /dev/net/tun: {0}")]
     NoTun(#[source] io::Error),
-    /// A setting of a namespace that the kernel did not accept.
+    /// The kernel rejected a setting of a namespace.
     #[error("cannot set {name} to {value:?}: {source}")]
     Setting {
-        /// The setting's name in sysctl(8).
+        /// Name in sysctl(8).
         name: String,
-        /// The value that it should have had.
+        /// Rejected value.
         value: String,
-        /// What the kernel says.
+        /// System error.
         source: io::Error,
     },
-    /// A program of the system is missing.
+    /// A system program is missing.
     #[error("cannot run {program} (of {}): {source}", package(program))]
     NoProgram {
-        /// The program.
+        /// Program.
         program: &'static str,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
-    /// A program of the system refused a command.
+    /// A system program rejected a command.
     #[error("{program} refused {line:?}: {message}")]
     Refused {
-        /// The program.
+        /// Program.
         program: &'static str,
-        /// The line, without the program's name.
+        /// Command line without the program's name.
         line: String,
-        /// Its message.
+        /// Message of the program.
         message: String,
     },
     /// The kernel has no netem.
@@ -101,7 +101,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request is wrong, in contrast to a failure of the run.
+    /// Whether the request is invalid, in contrast to a failed run.
     pub fn is_input(&self) -> bool {
         match self {
             Error::Scenario(_)
@@ -129,12 +129,11 @@ impl Error {
     }
 }
 
-/// The package that has a program.
+/// Package of a program.
 fn package(program: &str) -> &'static str {
     match program {
         "nft" => "nftables",
         "setpriv" => "util-linux",
-        // `ip` and `tc`.
         _ => "iproute2",
     }
 }

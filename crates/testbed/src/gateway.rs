@@ -1,7 +1,7 @@
 //! The gateway between client and server: a relay in one namespace and a proxy in the other.
 //!
-//! The client's program connects to the proxy on its loopback device, and the relay connects to the server.
-//! In between, one TCP connection on each path carries the association.
+//! The client's program connects to the proxy on its loopback device, and the relay connects to the
+//! server. The association has one TCP connection per path.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,28 +29,27 @@ use crate::links::links;
 use crate::network::Testbed;
 use crate::traffic::{Subflow, grown, mbps};
 
-/// The port that the relay listens on.
 const PORT: u16 = 4433;
-/// The interval of sampling the carriers: at most this much of a carrier that is replaced is missed.
+/// Sampling interval of the carriers, and so the longest unmeasured time of a replaced carrier.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A relay and a proxy, running until they are stopped.
+/// A relay and a proxy, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Gateway {
-    /// The address of the proxy, for the client's program.
+    /// Address of the proxy for the client's program.
     pub(crate) proxy: SocketAddr,
     relay: Running<()>,
     near: Running<Vec<Counted>>,
 }
 
-/// A thread with a Tokio runtime, which ends when it is told to.
+/// A thread with a Tokio runtime, which ends on request.
 #[derive(Debug)]
 struct Running<T> {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<T>,
 }
 
-/// The counts of a path's carriers after the warm-up, and before.
+/// Counters of a path's carriers after the warm-up, and before.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     before: Count,
@@ -60,19 +59,19 @@ struct Counted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// Bytes that the other end of the association acknowledged, headers included.
+    /// Bytes acknowledged by the other end of the association, headers included.
     acknowledged: u64,
-    /// Payload that was sent again on another carrier.
+    /// Payload retransmitted on another carrier.
     resent: u64,
-    /// TCP segments.
+    /// Retransmitted TCP segments.
     retransmissions: u64,
 }
 
 impl Gateway {
-    /// Starts both; the carriers are dialled at `start`, when the client begins, too.
+    /// Starts both; the carriers are dialled at `start`, when the client begins.
     ///
     /// # Errors
-    /// No socket can listen in the namespaces, or there are no threads.
+    /// If no socket can listen in the namespaces, or there are no threads.
     pub(crate) fn start(
         association: Config,
         scenario: &Scenario,
@@ -150,7 +149,7 @@ impl Gateway {
         Ok(Gateway { proxy, relay, near })
     }
 
-    /// Stops both, and returns what each path carried in the measured time, which was this long.
+    /// Stops both, and returns each path's results over the measured time.
     pub(crate) fn stop(self, scenario: &Scenario, measured: Time) -> Vec<Subflow> {
         let counted = self.near.end();
         self.relay.end();
@@ -176,14 +175,14 @@ impl Gateway {
 
 impl<T> Running<T> {
     fn end(self) -> T {
-        // A thread that has ended by itself cannot be told.
+        // Fails if the thread has already ended.
         let _ = self.stop.send(());
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// Keys for one run, which are in no file.
+/// Keys of one run, only in memory.
 struct Keys {
     relay: SecretKey,
     proxy: SecretKey,
@@ -202,7 +201,7 @@ impl Keys {
     }
 }
 
-/// Allows the server's address and no other.
+/// Allows only the server's address.
 fn only(server: IpAddr) -> Rule {
     let text = match server {
         IpAddr::V4(server) => server.to_string(),
@@ -225,8 +224,7 @@ fn listen(testbed: &Testbed, at_server: bool, at: SocketAddr) -> Result<TcpListe
     listener.map_err(Error::Gateway)
 }
 
-/// A thread of the namespace with a single-threaded runtime; further threads would be in the namespace as
-/// well.
+/// Runs a single-threaded runtime on a thread of the namespace, where all its threads must be.
 fn run<T, F>(
     testbed: &Testbed,
     at_server: bool,
@@ -267,7 +265,7 @@ where
     Ok(Running { stop, thread })
 }
 
-/// Samples the carriers until it is stopped, and sums their counts for each link.
+/// Samples the carriers until stopped, and sums their counters per link.
 async fn count(
     uplink: &Uplink,
     links: &[u32],
@@ -306,7 +304,7 @@ async fn count(
     }
 }
 
-/// The sums over all carriers of a link, and the round-trip time of the newest one.
+/// Sums over all carriers of a link, and the RTT of the newest one.
 fn sum(
     carriers: &BTreeMap<CarrierId, (u32, Count, Option<Time>)>,
     link: u32,

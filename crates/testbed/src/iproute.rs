@@ -1,14 +1,14 @@
-//! Runs batches of commands of iproute2's `ip` or `tc`.
+//! Batches of iproute2's `ip` or `tc` commands.
 
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
 use crate::error::Error;
 
-/// Runs commands of `ip` or `tc`, with these options, in the network namespace of the calling thread.
+/// Runs commands of `ip` or `tc` in the network namespace of the calling thread.
 ///
 /// # Errors
-/// The program is missing, or it refused a command; those before it have been executed.
+/// If the program is missing, or rejects a command; earlier ones have been executed.
 pub(crate) fn run(program: &'static str, options: &[&str], lines: &[String]) -> Result<(), Error> {
     let mut text = lines.join("\n");
     text.push('\n');
@@ -45,7 +45,7 @@ fn feed(program: &str, options: &[&str], text: &str) -> io::Result<Output> {
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(text.as_bytes()) {
-            // It stops reading at the first command that it refuses, and says which.
+            // The program stops reading at the first rejected command, and names it.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             other => other?,
         }

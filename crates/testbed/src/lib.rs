@@ -1,18 +1,17 @@
-//! The testbed: a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
+//! The testbed: a scenario on the Linux kernel's TCP and MPTCP, over emulated links.
 //!
-//! A run ([`world`]) takes one process. A thread of it has a network namespace for the client, another one
-//! for the server. Each path has a TUN device in both, and the [`Emulator`] carries packets between them in
-//! real time, over the same links that the simulator runs in simulated time. Namespaces and devices have no
-//! names outside the process: however it ends, the kernel removes them, and several runs do not affect each
-//! other.
+//! Each run ([`world`]) takes one process, with a network namespace for the client's thread and one for
+//! the server's. Each path has a TUN device in both. The [`Emulator`] carries packets between them in
+//! real time, over the simulator's links. Namespaces and devices have no names outside the process:
+//! the kernel removes them when it ends, and simultaneous runs do not affect each other.
 //!
-//! This needs root, or a user namespace ([`acquire`]) and access to /dev/net/tun. [`doctor`] says what is
-//! missing.
+//! A run needs root or a user namespace ([`acquire`]), and access to /dev/net/tun. [`doctor`] reports
+//! missing requirements.
 //!
 //! ```no_run
 //! use ropewalk_testbed::{Request, acquire, die_with_parent, world};
 //!
-//! // In a process started for it, which still has one thread.
+//! // In a separate process, which still has one thread.
 //! acquire()?;
 //! die_with_parent()?;
 //! let report = world(&Request {

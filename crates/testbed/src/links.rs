@@ -1,4 +1,4 @@
-//! The paths of a scenario as the gateway's links.
+//! Paths of a scenario as the gateway's links.
 
 use ropewalk_gateway::Link;
 use ropewalk_gateway::allowance::{Allowance, Period};
@@ -7,7 +7,7 @@ use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;
 
-/// The first flow's paths, each with its own address, its price and its quota.
+/// The first flow's paths with address, price and quota.
 pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
     scenario.first().paths.iter().map(|&path| {
         let egress = Egress::Address(testbed.plan.paths[path].client[0]);
@@ -20,12 +20,12 @@ pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Ite
     })
 }
 
-/// The quota of a path: the smallest of its links'.
+/// Quota of a path: the smallest of its links' quotas.
 fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
     let Some(least) = quotas.min_by_key(|quota| quota.size) else {
         return Allowance::default();
     };
-    // Without a period, the run ends before the quota starts anew.
+    // Without a period, the run ends before the quota is renewed.
     let period = least.period.map_or(Period::default(), Period::Span);
     Allowance {
         quota: Some(least.size),

@@ -1,45 +1,46 @@
-//! What this machine kept from a run: processor time that it did not have, by /proc.
+//! Processor time that this machine withheld from a run, by /proc.
 
 use std::fs::{self, DirEntry};
 
 use ropewalk_quantities::Time;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The name of the emulator's thread: its waits are counted apart, for its lateness tells more.
+/// Name of the emulator's thread, whose waits are counted separately: its lateness is more
+/// informative.
 pub(crate) const EMULATOR: &str = "emulator";
 
-/// The unit of /proc/stat, which for user space is 100 Hz on every architecture (`USER_HZ`, proc_stat(5)).
+/// The unit of /proc/stat, which for user space is 100 Hz on every architecture (`USER_HZ`,
+/// proc_stat(5)).
 const TICK: Time = Time::from_millis(10);
 
-/// What the machine kept from a run or from anybody meanwhile; what the kernel does not report is absent.
+/// Processor time withheld during a run; values unknown to the kernel are absent.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct MachineSummary {
     /// CPU time that a hypervisor took from all processors together (steal), in seconds, to 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
-    /// How long some thread of the machine waited for a processor (PSI, "some"), in seconds.
+    /// Time in which some thread of the machine waited for a processor (PSI, "some"), in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure_s: Option<f64>,
-    /// CPU time of processes other than the testbed's, in seconds, to 10 ms.
+    /// CPU time of other processes than the testbed's, in seconds, to 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others_s: Option<f64>,
-    /// How long the threads that carry the run were ready and had no processor, together, in seconds.
+    /// Total time in which threads of the run were ready without a processor, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// How long a thread other than the emulator's waited each time that it had become ready, in the mean, in
-    /// milliseconds.
+    /// Mean wait of a thread after it becomes ready, without the emulator's, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<f64>,
 }
 
-/// The counters of the machine at one moment.
+/// Counters of the machine at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     processors: Option<Processors>,
     pressure: Option<Time>,
     /// CPU time of this process.
     own: Time,
-    /// Of the threads that there are, but for the emulator's.
+    /// Of the current threads, except the emulator's.
     waits: Option<Waits>,
 }
 
@@ -51,22 +52,22 @@ struct Processors {
     stolen: Time,
 }
 
-/// How long threads waited in a run queue, and how often they got a processor.
+/// Waits of threads in a run queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// The waiting time.
+    /// Waiting time.
     pub waited: Time,
-    /// How many time slices they had.
+    /// Number of time slices.
     pub slices: u64,
 }
 
 impl Waits {
-    /// Those of the calling thread since it began; `None` if the kernel does not count them.
+    /// Waits of the calling thread since its start; `None` if the kernel does not count them.
     pub(crate) fn of_this_thread() -> Option<Waits> {
         Waits::parse(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)
     }
 
-    /// Those of all threads that this process has now, but for the emulator's.
+    /// Waits of this process's current threads, except the emulator's.
     fn of_threads() -> Option<Waits> {
         let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
         // A thread may end meanwhile.
@@ -77,7 +78,7 @@ impl Waits {
             .reduce(Waits::and)
     }
 
-    /// In nanoseconds the time on a processor and the wait, then time slices (the kernel's
+    /// Parses nanoseconds on a processor, nanoseconds of waiting, and time slices (the kernel's
     /// Documentation/scheduler/sched-stats.rst).
     fn parse(text: &str) -> Option<Waits> {
         let mut fields = text.split_whitespace().skip(1);
@@ -87,7 +88,7 @@ impl Waits {
         })
     }
 
-    /// Both together.
+    /// Sum of both.
     pub(crate) fn and(self, other: Waits) -> Waits {
         Waits {
             waited: self.waited + other.waited,
@@ -116,8 +117,8 @@ impl Reading {
         }
     }
 
-    /// What there was since an earlier reading, with the waits of the emulator's thread, and of those that
-    /// have ended meanwhile.
+    /// Differences from an earlier reading, with the waits of the emulator's thread and of ended
+    /// threads.
     pub(crate) fn since(
         &self,
         before: &Reading,

@@ -1,4 +1,4 @@
-//! `ropewalk-testbed`: a run of its own process, as JSON.
+//! `ropewalk-testbed`: runs of scenarios on the kernel, each in a process of its own.
 //!
 //!     ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... [--step TIME] [--histogram]
 //!                      [--emulator own|netem] [--congestion NAME] [--capture FILE] [--at PLACE]
@@ -6,15 +6,15 @@
 //!                      [--internet] -- PROGRAM [ARGUMENT]...
 //!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]... [--json]
 //!
-//! The Python package uses three verbs that take a request as JSON:
+//! The Python package uses three verbs with a request in JSON:
 //!
 //! - `world PARENT < REQUEST` prints the report of a run.
-//! - `examine PARENT < REQUEST` prints what this machine can do; `null` names no scenario.
+//! - `examine PARENT < REQUEST` prints the features of this machine; `null` names no scenario.
 //! - `emulate --request FILE` removes the file, then runs the request's program.
 //!
-//! PARENT is the process that started this one. Without it, neither verb runs anything.
+//! PARENT is the parent process. After its end, the first two run nothing.
 //!
-//! Exit statuses: 0 done, 1 the run failed, 2 the input is wrong, 3 the machine lacks what `world` needs.
+//! Exit statuses: 0 done, 1 the run failed, 2 invalid input, 3 the machine lacks a requirement of `world`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,10 +50,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit status where the machine lacks what a run needs.
+/// Exit status if the machine lacks a requirement of the run.
 const UNAVAILABLE: u8 = 3;
 
-/// Why the program ends, and its exit status.
+/// Error message with exit status.
 struct Failure {
     text: String,
     status: u8,
@@ -111,7 +111,7 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Prints what works here; fails if something that is needed does not.
+/// Prints the working features; fails if a needed one does not work.
 fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
     let diagnosis = diagnose(request)?;
     match json {
@@ -128,19 +128,19 @@ fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
 }
 
 fn diagnose(request: Option<&Request>) -> Result<Diagnosis, Error> {
-    // Without the right to make namespaces, the diagnosis says so.
+    // Without the right to create namespaces, the diagnosis reports it.
     let _ = acquire();
     doctor(request)
 }
 
 fn run(request: &Request) -> Result<Report, Error> {
-    // Before there is a second thread.
+    // Must precede the second thread.
     acquire()?;
     die_with_parent().map_err(Error::NoParent)?;
     world(request)
 }
 
-/// The exit status of a run that failed says whether the machine is the reason.
+/// Failure of a run, whose exit status shows whether the machine is the reason.
 fn of_run(error: Error, request: &Request) -> Failure {
     let is_input = error.is_input();
     let mut failure = Failure::from(error);
@@ -152,7 +152,7 @@ fn of_run(error: Error, request: &Request) -> Failure {
 
 /// Ends with the program's exit status.
 fn run_program(emulation: &Emulation) -> Result<(), Failure> {
-    // Before there is a second thread.
+    // Must precede the second thread.
     acquire()?;
     match emulate(emulation)? {
         0 => Ok(()),
@@ -163,9 +163,9 @@ fn run_program(emulation: &Emulation) -> Result<(), Failure> {
     }
 }
 
-/// Reads a request from standard input, for the process PARENT.
+/// Reads a request of the process PARENT from standard input.
 ///
-/// A parent that ended meanwhile gets no answer, and nothing is run.
+/// If PARENT has ended, nothing is run.
 fn read_request<T: DeserializeOwned>(arguments: &[String]) -> Result<T, Failure> {
     let [parent] = arguments else {
         return Err(wrong(USAGE));
@@ -179,7 +179,7 @@ fn read_request<T: DeserializeOwned>(arguments: &[String]) -> Result<T, Failure>
     Ok(request)
 }
 
-/// Reads a request from a file that was written for this process, and removes the file.
+/// Reads a request file written for this process, and removes it.
 fn take_request(path: &str) -> Result<Emulation, Failure> {
     let failed = |error: io::Error| wrong(format!("{path}: {error}"));
     let text = fs::read_to_string(path).map_err(failed)?;
@@ -192,7 +192,7 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The program and links that the options describe.
+/// Parses the options of `emulate`.
 fn emulation(arguments: &[String]) -> Result<Emulation, Failure> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (own, program) = arguments.split_at(dashes.ok_or_else(|| wrong(USAGE))?);
@@ -219,7 +219,7 @@ fn emulation(arguments: &[String]) -> Result<Emulation, Failure> {
     Ok(emulation)
 }
 
-/// The request that the options describe.
+/// Parses the options of a run.
 fn request(arguments: &[String]) -> Result<Request, Failure> {
     let mut request = Request {
         seed: 1,

@@ -1,7 +1,7 @@
-//! A network namespace that lives as long as its thread.
+//! A network namespace with the lifetime of its thread.
 //!
-//! It has no name and no file: when the process ends, however it ends, the kernel removes the namespace with
-//! its devices, addresses, routes and rules.
+//! It has no name and no file: when the process ends, the kernel removes the namespace with its
+//! devices, addresses, routes and rules.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,7 +14,7 @@ use crate::syscalls::unshare_network;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A network namespace with a thread of its own, which runs jobs in it.
+/// A network namespace with its own thread, which runs jobs in it.
 #[derive(Debug)]
 pub struct Namespace {
     /// Dropped first, so that the thread ends.
@@ -24,10 +24,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new namespace: empty but for a loopback device, which is down.
+    /// Creates a namespace with only a loopback device, which is down.
     ///
     /// # Errors
-    /// The kernel refuses: EPERM without CAP_SYS_ADMIN.
+    /// EPERM without CAP_SYS_ADMIN.
     pub fn create(name: &str) -> io::Result<Namespace> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let (ready, is_ready) = mpsc::channel();
@@ -53,7 +53,7 @@ impl Namespace {
         })
     }
 
-    /// Runs a job in the namespace and waits for it; a panic of the job is propagated.
+    /// Runs a job in the namespace and waits for it; propagates a panic of the job.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let (done, result) = mpsc::channel();
         let job = move || {
@@ -68,7 +68,7 @@ impl Namespace {
         }
     }
 
-    /// Starts a further thread in the namespace.
+    /// Starts another thread in the namespace.
     pub fn spawn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -76,7 +76,7 @@ impl Namespace {
         self.run(|| thread::spawn(job))
     }
 
-    /// A number that identifies the namespace to `ip` (`ip link ... netns NUMBER`).
+    /// Number of the namespace for `ip link ... netns NUMBER`.
     pub fn thread_id(&self) -> i32 {
         self.thread_id
     }

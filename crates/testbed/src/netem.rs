@@ -1,8 +1,8 @@
-//! Links emulated by the kernel, tc-netem(8), where it has that.
+//! Links emulated by the kernel's tc-netem(8).
 //!
-//! Each path is a pair of veth devices, and each end of it has a netem for what it sends. Netem emulates
-//! rate, delay, jitter, slots and loss. Its queue limit counts packets only, and includes those being
-//! delayed.
+//! Each path is a pair of veth devices, with a netem at each end for outgoing packets. Netem
+//! emulates rate, delay, jitter, slots and loss. Its queue limit counts only packets, including
+//! delayed ones.
 
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit, Slot};
 use ropewalk_quantities::Time;
@@ -11,13 +11,13 @@ use ropewalk_scenario::Scenario;
 use crate::error::Error;
 use crate::plan::Plan;
 
-/// The packet size by which a queue limit in bytes is converted to packets.
+/// Packet size for converting a queue limit from bytes to packets.
 const FULL_PACKET: u64 = 1500;
 
-/// The commands for `tc -batch` at the client and at the server.
+/// Commands for `tc -batch` at the client and at the server.
 ///
 /// # Errors
-/// The scenario asks for what netem does not do.
+/// If netem does not support the scenario.
 pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2], Error> {
     let mut lines = [Vec::new(), Vec::new()];
     let mut used = vec![false; scenario.links.len()];
@@ -47,9 +47,9 @@ pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2]
     Ok(lines)
 }
 
-/// Makes the devices: lines of `ip` for the client's namespace. Nobody is asked for addresses of
-/// Ethernet (without ARP a device takes its own for the other's, so both ends have the same);
-/// packets leave one by one, as over a link.
+/// Lines of `ip` that create the devices in the client's namespace. Without ARP a device takes its
+/// own Ethernet address for the other's, so both ends have the same. Packets leave one by one, as
+/// on a link.
 pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
     let pair = |(number, path): (usize, &crate::plan::PathPlan)| {
         let device = &path.device;
@@ -62,7 +62,7 @@ pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
     plan.paths.iter().enumerate().map(pair).collect()
 }
 
-/// The message of a kernel without netem.
+/// Replaces the error of a kernel without netem.
 pub(crate) fn explain(error: Error) -> Error {
     match error {
         Error::Refused { message, .. } if message.contains("qdisc kind is unknown") => {
@@ -72,7 +72,7 @@ pub(crate) fn explain(error: Error) -> Error {
     }
 }
 
-/// The parameters of one direction, with a space before each.
+/// Parameters of one direction, with a space before each.
 fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error> {
     let mut text = String::new();
     match &direction.capacity {
@@ -110,7 +110,7 @@ fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error
             .as_u64()
             .div_ceil(FULL_PACKET)
     });
-    // One more for the packet that is being sent.
+    // One more for the packet in transmission.
     text += &format!(" limit {}", waiting + under_way + 1);
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! Two namespaces with a network between them: everything but the traffic.
+//! Two namespaces with a network between them, without traffic.
 
 use std::fs::File;
 use std::io;
@@ -17,26 +17,26 @@ use crate::{iproute, kernel, netem, sysctl, tun};
 /// A client's and a server's namespace, joined by the paths of a scenario.
 #[derive(Debug)]
 pub struct Testbed {
-    /// The sender's namespace.
+    /// Namespace of the sender.
     pub client: Namespace,
-    /// The receiver's namespace.
+    /// Namespace of the receiver.
     pub server: Namespace,
     /// Addresses and routes.
     pub plan: Plan,
-    /// The devices of the paths, until an emulator takes them.
+    /// Devices of the paths, until an emulator takes them.
     devices: Vec<[File; 2]>,
 }
 
 impl Testbed {
-    /// Makes both namespaces, with devices, addresses and routes; no packets are carried yet.
+    /// Creates both namespaces with devices, addresses and routes; no packets are carried yet.
     ///
     /// # Errors
-    /// The scenario asks for something that the kernel cannot do, or the machine refuses.
+    /// If the kernel does not support the scenario, or reports an error.
     pub fn build(scenario: &Scenario) -> Result<Testbed, Error> {
         Testbed::prepare(scenario)?.with_devices()
     }
 
-    /// With devices whose packets an emulator carries.
+    /// Adds devices whose packets an emulator carries.
     fn with_devices(self) -> Result<Testbed, Error> {
         let mut testbed = self;
         let names = testbed.plan.paths.iter().map(|path| path.device.clone());
@@ -56,10 +56,11 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// The same for programs of the user's; only the links and paths of the scenario are used.
+    /// As [`build`](Testbed::build), for a user's programs; only the links and paths of the
+    /// scenario are used.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// If the kernel reports an error.
     pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Result<Testbed, Error> {
         let create = |name| Namespace::create(name).map_err(Error::NoNamespace);
         let testbed = Testbed {
@@ -71,11 +72,11 @@ impl Testbed {
         testbed.with_devices()
     }
 
-    /// The same with the kernel's netem on the paths, which carries packets at once; also returns the
-    /// commands of `tc` at the client and at the server.
+    /// As [`build`](Testbed::build), with netem on the paths, which carries packets at once; also
+    /// returns the `tc` commands at the client and at the server.
     ///
     /// # Errors
-    /// As above, and where there is no netem.
+    /// As [`build`](Testbed::build), or if there is no netem.
     pub fn build_netem(scenario: &Scenario) -> Result<(Testbed, [Vec<String>; 2]), Error> {
         let testbed = Testbed::prepare(scenario)?;
         let lines = netem::lines(scenario, &testbed.plan)?;
@@ -88,7 +89,7 @@ impl Testbed {
         Ok((testbed, lines))
     }
 
-    /// Both namespaces, with their settings.
+    /// Creates both namespaces with their settings.
     fn prepare(scenario: &Scenario) -> Result<Testbed, Error> {
         kernel::check(scenario)?;
         let flow = scenario.first();
@@ -108,14 +109,14 @@ impl Testbed {
         })
     }
 
-    /// Pairs of veth devices, with addresses and routes.
+    /// Creates pairs of veth devices, with addresses and routes.
     fn pair(&self) -> Result<(), Error> {
         let pairs = netem::veth_lines(&self.plan, self.server.thread_id());
         self.client.run(move || iproute::run("ip", &[], &pairs))?;
         self.address()
     }
 
-    /// Addresses and routes of both ends, once the devices exist.
+    /// Sets addresses and routes of both ends, once the devices exist.
     fn address(&self) -> Result<(), Error> {
         let (client, server) = (self.plan.client_lines(), self.plan.server_lines());
         let options: &'static [&str] = if self.plan.server.is_ipv6() {
@@ -129,17 +130,17 @@ impl Testbed {
             .run(move || iproute::run("ip", options, &server))
     }
 
-    /// Packets that the kernel dropped at a device before the emulator could read them.
+    /// Number of packets that the kernel dropped at devices before the emulator could read them.
     pub fn drops(&self) -> u64 {
         let at = |namespace: &Namespace| namespace.run(device_drops);
         at(&self.client) + at(&self.server)
     }
 
-    /// Starts the emulator. The links draw from the random streams of this seed as in the simulator, and
+    /// Starts the emulator. The links use the random streams of this seed as in the simulator, and
     /// their time counts from `epoch`.
     ///
     /// # Errors
-    /// The system has no thread for it.
+    /// If the system has no thread for it.
     pub fn start(
         &mut self,
         scenario: &Scenario,
@@ -162,13 +163,13 @@ impl Testbed {
     }
 }
 
-/// The packets that the devices of the calling thread's namespace could not send (proc_pid_net(5), `dev`).
+/// Packets that devices of the calling thread's namespace could not send (proc_pid_net(5), `dev`).
 fn device_drops() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     transmit_drops(&text)
 }
 
-/// Follows the name and eight columns of received packets: bytes, packets, errors, drops.
+/// Columns: the name and eight columns of received packets, then bytes, packets, errors, drops.
 fn transmit_drops(text: &str) -> u64 {
     let devices = text.lines().filter_map(|line| line.split_once(':'));
     let drops = devices.filter_map(|(_, columns)| columns.split_whitespace().nth(8 + 3));

@@ -1,9 +1,9 @@
-//! The plan of both namespaces: addresses and routes.
+//! Addresses and routes of both namespaces.
 //!
-//! Each path has a device at either end. The client has an address of its own on each path (one for each
-//! subflow there), the server has a single one, on its loopback device. A packet from an address of a path
-//! takes that path (`ip rule from ADDRESS lookup TABLE`, ip-rule(8)), and packets to the address take the
-//! same one.
+//! Each path has a device at either end. The client has one address per path (and per subflow
+//! there), the server a single one, on its loopback device. A packet from an address of a path
+//! takes that path (`ip rule from ADDRESS lookup TABLE`, ip-rule(8)), and so do packets to the
+//! address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,29 +12,28 @@ use ropewalk_transport::IpVersion;
 
 use crate::kernel::{MAX_FURTHER_SUBFLOWS, RouteMetrics, subflows};
 
-/// The routing table of the first path; 253 to 255 are the kernel's own.
+/// Routing table of the first path; 253 to 255 are the kernel's own.
 const FIRST_TABLE: usize = 1000;
-/// The length of a device's own queue, far more than the emulator leaves in it: only the links' queues are to
-/// matter.
+/// Length of a device's own queue, never reached: only the links' queues matter.
 const DEVICE_QUEUE: usize = 10_000;
 
-/// The far end's device towards the machine's own network, if any.
+/// The server's device towards the machine's own network, if any.
 pub(crate) const INTERNET: &str = "internet";
-/// Ethernet's MTU, for programs of the user's.
+/// Ethernet's MTU, for a user's programs.
 const MTU: u64 = 1500;
 
 /// Addresses and routes of both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The scenario's paths, in their order.
+    /// Paths in scenario order.
     pub paths: Vec<PathPlan>,
-    /// The server's address.
+    /// Address of the server.
     pub server: IpAddr,
-    /// The longest packet, in bytes.
+    /// Longest packet, in bytes.
     pub mtu: u64,
-    /// The client's addresses of further MPTCP subflows, with their paths.
+    /// Client addresses of additional MPTCP subflows, with their paths.
     pub endpoints: Vec<(IpAddr, usize)>,
-    /// The path of connections that are bound to none.
+    /// Path of unbound connections.
     pub default_path: usize,
     metrics: RouteMetrics,
 }
@@ -42,14 +41,14 @@ pub struct Plan {
 /// A path with its addresses at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// Its device's name, the same at both ends.
+    /// Device name, the same at both ends.
     pub device: String,
-    /// The client's addresses on it; the first is the path's own.
+    /// Client addresses on the path; the first is the path's own.
     pub client: Vec<IpAddr>,
 }
 
 impl Plan {
-    /// The plan for a scenario.
+    /// Plans a scenario.
     pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> Plan {
         let flow = scenario.first();
         let version = flow.transport.ip_version;
@@ -80,8 +79,8 @@ impl Plan {
         }
     }
 
-    /// The plan for programs of the user's: one interface for each path, with the path's name. If wanted,
-    /// MPTCP connections get a subflow for each.
+    /// Plans a user's programs: one interface per path, with the path's name and, with `mptcp`, a
+    /// subflow of MPTCP connections.
     pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Plan {
         let version = scenario.first().transport.ip_version;
         let names: Vec<&str> = scenario
@@ -108,7 +107,7 @@ impl Plan {
         }
     }
 
-    /// The input of `ip -batch` in the client's namespace, once the devices exist.
+    /// Input of `ip -batch` in the client's namespace, once the devices exist.
     pub fn client_lines(&self) -> Vec<String> {
         let mut lines = vec!["link set lo up".to_owned()];
         for (number, path) in self.paths.iter().enumerate() {
@@ -139,7 +138,7 @@ impl Plan {
         lines
     }
 
-    /// The input of `ip -batch` in the server's namespace, once the devices exist.
+    /// Input of `ip -batch` in the server's namespace, once the devices exist.
     pub fn server_lines(&self) -> Vec<String> {
         let server = self.server;
         let mut lines = vec![
@@ -193,8 +192,8 @@ fn server_address(version: IpVersion) -> IpAddr {
     }
 }
 
-/// The interface of each path: the path's name if the kernel accepts it as a new interface, otherwise
-/// `path` and the path's number. For example, `wifi` and `mobile phone` get `wifi` and `path1`.
+/// Interface of each path: the path's name if the kernel accepts it, otherwise `path` and the
+/// path's number. For example, `wifi` and `mobile phone` get `wifi` and `path1`.
 fn devices(names: &[&str]) -> Vec<String> {
     let mut devices: Vec<String> = Vec::new();
     for (number, &name) in names.iter().enumerate() {
@@ -209,8 +208,8 @@ fn devices(names: &[&str]) -> Vec<String> {
     devices
 }
 
-/// Whether a new interface may have this name (netdevice(7)). The kernel reserves `all` and `default` for
-/// settings of all interfaces (Documentation/networking/ip-sysctl.rst).
+/// Whether a new interface may have this name (netdevice(7)). The kernel reserves `all` and
+/// `default` for settings of all interfaces (Documentation/networking/ip-sysctl.rst).
 fn is_interface_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     name.len() < libc::IFNAMSIZ
@@ -226,7 +225,7 @@ fn host(address: IpAddr) -> String {
     }
 }
 
-/// Duplicate address detection is off: nobody else can have an IPv6 address here.
+/// Disables duplicate address detection, which is useless here.
 fn nodad(address: IpAddr) -> &'static str {
     if address.is_ipv6() { " nodad" } else { "" }
 }

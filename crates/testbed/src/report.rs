@@ -1,4 +1,4 @@
-//! The results of a run, with the keys that all ways of running share.
+//! Results of a run, with the keys shared by all engines.
 
 use std::collections::BTreeMap;
 
@@ -17,122 +17,120 @@ use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome, share_out};
 use crate::tunnel;
 
-/// A packet that is this late, in milliseconds, shows a pause of the machine, which is visible in the largest
-/// delays.
+/// Lateness of a packet, in milliseconds, above which the largest delays show a pause of the
+/// machine.
 const LONG_PAUSE_MS: f64 = 10.0;
-/// With this much steal time, a pause may be visible in the delays even if no packet was late at the
-/// emulator; in seconds.
+/// Steal time, in seconds, above which delays may show a pause even without late packets.
 const LONG_THEFT: f64 = 0.05;
 
-/// The results of a run.
+/// Results of a run.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Report {
     /// `"testbed"`.
     pub engine: &'static str,
-    /// The scenario's title.
+    /// Title of the scenario.
     pub scenario: String,
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The measurements of both ends.
+    /// Measurements of both ends.
     #[serde(flatten)]
     pub traffic: TrafficOutcome,
-    /// Each link's price times the Mbit/s of IP packets that it delivered, summed. Absent with netem, which
-    /// does not report it.
+    /// Each link's price times the Mbit/s of delivered IP packets, summed. Absent with netem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// For each link with a quota for the whole run; absent if there is none.
+    /// Each link with a quota for the whole run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quota: Vec<QuotaSummary>,
-    /// The cost of 10^9 bytes that the application received, at the same price of a Mbit; absent if it
-    /// received none.
+    /// Cost of 10^9 bytes received by the application, at the same price; absent if it received
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_gb: Option<f64>,
-    /// For each link of the scenario; forward direction.
+    /// Each link of the scenario, forward direction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
-    /// For each competitor of the scenario.
+    /// Each competitor of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<CompetitorSummary>,
-    /// All flows in comparison, if there are several.
+    /// All flows, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
-    /// The fairness index of the goodputs of all flows, if there are several.
+    /// Jain's fairness index of all goodputs, if there are several flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain_index: Option<f64>,
-    /// How exactly the emulator emulated the links.
+    /// Accuracy of the emulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
-    /// What the machine kept from the run.
+    /// Processor time withheld from the run.
     pub machine: MachineSummary,
-    /// The commands of `tc`, with netem.
+    /// Commands of `tc`, with netem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tc: Option<Ends<Vec<String>>>,
-    /// The kernel whose TCP was used, and its counters.
+    /// Kernel with its counters.
     pub kernel: KernelSummary,
-    /// Packets in the capture, if there is one.
+    /// Captured packets, if there is a capture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captured_packets: Option<u64>,
-    /// "Read this before trusting the numbers".
+    /// Caveats of the results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The state at regular steps, if asked for.
+    /// State at regular steps, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
-    /// The histogram of delays, if asked for.
+    /// Histogram of delays, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Vec<DelayBin>>,
 }
 
-/// How exactly the links were emulated.
+/// Accuracy of the emulation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct EmulatorSummary {
-    /// The times from when packets were due to when they were delivered; absent if there were none.
+    /// Delivery time minus due time; absent without packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<LatenessSummary>,
-    /// False if their p99 is above 1 ms.
+    /// False if the p99 is above 1 ms.
     pub trusted: bool,
-    /// Packets that were delivered, in both directions.
+    /// Packets delivered in both directions.
     pub packets: u64,
-    /// Whether the emulator's thread ran with a real-time priority.
+    /// Whether the emulator's thread had a real-time priority.
     pub real_time: bool,
-    /// CPU time of the emulator's thread, including that of the receiving kernel in it; in seconds.
+    /// CPU time of the emulator's thread, including the receiving kernel's part, in seconds.
     pub cpu_s: f64,
 }
 
-/// The kernel whose TCP was used, and its counters.
+/// Kernel with its counters.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct KernelSummary {
-    /// Its version.
+    /// Kernel version.
     pub release: String,
-    /// The congestion control, by the kernel's name; datagrams have none.
+    /// Congestion control by the kernel's name; none for datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// The increase of its counters, by nstat's names.
+    /// Increase of its counters, by nstat's names.
     pub counters: Ends<BTreeMap<String, u64>>,
 }
 
 /// A value for each end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Ends<T> {
-    /// The end that sends.
+    /// Sending end.
     pub client: T,
-    /// The end that receives.
+    /// Receiving end.
     pub server: T,
 }
 
-/// The raw results of a run, from which the report is made.
+/// Raw results of a run, for the report.
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
     /// Of the flows after the first.
     pub(crate) others: Vec<Delivered>,
     /// With the testbed's own emulator.
     pub(crate) carried: Option<Carried>,
-    /// With netem: its commands at the client and at the server.
+    /// With netem: commands at the client and at the server.
     pub(crate) tc: Option<[Vec<String>; 2]>,
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
-    /// Packets that devices dropped before the emulator saw them.
+    /// Packets dropped at devices before the emulator.
     pub(crate) drops: u64,
-    /// What the machine kept from it.
+    /// Processor time withheld from the run.
     pub(crate) machine: MachineSummary,
     pub(crate) congestion: Option<String>,
     pub(crate) histogram: bool,
@@ -200,7 +198,7 @@ impl Report {
     }
 }
 
-/// A warning that says why the first flow delivered nothing in the measured time.
+/// A warning with the reason if the first flow delivered nothing in the measured time.
 fn silence(
     scenario: &Scenario,
     traffic: &TrafficOutcome,
@@ -230,7 +228,7 @@ fn silence(
     Some(format!("nothing was delivered: {reason}"))
 }
 
-/// The bytes that links with a quota carried in both directions, in the whole run.
+/// Bytes of links with a quota, in both directions over the whole run.
 fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
     let links = scenario.links.iter().zip(&carried.links).enumerate();
     let quotas = links.filter_map(|(number, (link, ways))| {
@@ -269,7 +267,7 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
             utilization: capacity
                 .filter(|&bytes| bytes > 0)
                 .map(|bytes| hop.transmitted as f64 / bytes as f64),
-            // The emulator sees packets, but not which flow they belong to.
+            // The emulator does not know the flows of packets.
             attempts: None,
             frame_error_ratio: None,
             drops_tries: None,

@@ -1,4 +1,4 @@
-//! The request for a run: the text of a scenario, and settings that are not in it.
+//! Request for a run: a scenario's text and further settings.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,54 +8,54 @@ use ropewalk_scenario::Scenario;
 
 use crate::error::Error;
 
-/// The highest number of steps of a timeline.
+/// Largest number of steps of a timeline.
 const MAX_STEPS: u64 = 1_000_000;
 
-/// The request for a run, as the parent process writes it (JSON).
+/// Request for a run, written by the parent process as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The scenario file's text.
+    /// Text of the scenario file.
     pub scenario: String,
-    /// The file's name in error messages; its stem is the default title.
+    /// File name in error messages; its stem is the default title.
     pub name: String,
     /// Overrides of keys, as for `--set`.
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
-    /// The text of each trace file, by its name in the scenario.
+    /// Text of each trace file, by its name in the scenario.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// The seed of the random streams of links and traffic, as in the simulator.
+    /// Seed of the random streams of links and traffic, as in the simulator.
     pub seed: u64,
-    /// The step of the timeline, such as `"100 ms"`; without it, there is no timeline.
+    /// Step of the timeline, such as `"100 ms"`; `None`: no timeline.
     #[serde(default)]
     pub step: Option<String>,
-    /// Whether the report has the histogram of delays.
+    /// Include the histogram of delays in the report.
     #[serde(default)]
     pub histogram: bool,
-    /// What carries the packets.
+    /// Emulator of the links.
     #[serde(default)]
     pub emulator: EmulatorKind,
-    /// A congestion control by the kernel's own name, in place of the scenario's. It may be one that
+    /// Congestion control by the kernel's name in place of the scenario's, including ones that
     /// scenarios do not have, such as `bbr`.
     #[serde(default)]
     pub kernel_congestion: Option<String>,
-    /// The file of a capture; its ending (`.pcapng`, `.pcap`) selects the format.
+    /// Capture file; its extension (`.pcapng`, `.pcap`) selects the format.
     #[serde(default)]
     pub capture: Option<PathBuf>,
-    /// The observation point: `sender` (the default), `receiver`, or a link's name.
+    /// Observation point: `sender` (default), `receiver`, or a link's name.
     #[serde(default)]
     pub capture_at: Option<String>,
 }
 
-/// What carries the packets.
+/// Emulator of the links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmulatorKind {
-    /// The testbed's own links, which are those of the simulator.
+    /// The testbed's own links, equal to the simulator's.
     #[default]
     Own,
-    /// The kernel's netem, if it has that.
+    /// The kernel's netem.
     Netem,
 }
 
@@ -75,10 +75,10 @@ impl Request {
         )?)
     }
 
-    /// The timeline's step.
+    /// Step of the timeline.
     ///
     /// # Errors
-    /// It is no time, or so short that the timeline would fill the memory.
+    /// If it is no time, or too short for the timeline's largest number of steps.
     pub(crate) fn timeline_step(&self, duration: Time) -> Result<Option<Time>, Error> {
         let Some(text) = &self.step else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Fairness: the first flow's throughput compared with that of the others.
+//! Fairness: comparison of the flows' throughput.
 
 use ropewalk_scenario::{Origin, Scenario};
 use ropewalk_simulator::{ApplicationSummary, CompetitorSummary, FlowSummary, jain_index};
@@ -6,7 +6,7 @@ use ropewalk_simulator::{ApplicationSummary, CompetitorSummary, FlowSummary, jai
 use crate::competitors::Delivered;
 use crate::traffic::TrafficOutcome;
 
-/// For each competitor of the scenario, the mean of its flows.
+/// Mean of each competitor's flows.
 pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<CompetitorSummary> {
     let entries = scenario.flows.iter().enumerate();
     let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);
@@ -19,7 +19,7 @@ pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<Comp
         .collect()
 }
 
-/// All flows in comparison, and Jain's index of their goodputs; `None` if there is only one.
+/// All flows, and Jain's index of their goodputs; `None` for a single flow.
 pub(crate) fn flows(
     scenario: &Scenario,
     first: &TrafficOutcome,
@@ -51,7 +51,7 @@ pub(crate) fn flows(
                 0 => first.application,
                 _ => ApplicationSummary::default(),
             },
-            // The report has the first flow's; the kernel was not asked for the others'.
+            // The report has the first flow's; the others' are not sampled.
             subflows: Vec::new(),
         }
     };

@@ -1,4 +1,4 @@
-//! System calls of Linux that none of the safe libraries in use offers.
+//! Linux system calls missing in the safe libraries.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Moves the calling thread into a new network namespace (unshare(2)), together with threads and processes
-/// that it starts later.
+/// Moves the calling thread, with its later threads and processes, into a new network namespace
+/// (unshare(2)).
 ///
 /// # Errors
 /// EPERM without CAP_SYS_ADMIN in the thread's user namespace.
@@ -18,21 +18,22 @@ pub(crate) fn unshare_network() -> io::Result<()> {
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
-/// Moves the process into a new user namespace, in which it has all rights over what is created there.
+/// Moves the process into a new user namespace, with all rights over objects created there.
 ///
 /// # Errors
-/// EINVAL if the process has several threads, EPERM or ENOSPC where the kernel allows none.
+/// EINVAL if the process has several threads, EPERM or ENOSPC if the kernel allows no user
+/// namespace.
 pub(crate) fn unshare_user() -> io::Result<()> {
     // SAFETY: as above.
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }?)
 }
 
-/// Makes an open /dev/net/tun the TUN device of that name in the calling thread's network
-/// namespace: bare IP packets, one a read or write, no offloads (TUNSETIFF; the kernel's
-/// Documentation/networking/tuntap.rst). The device goes when the file is closed.
+/// Turns an open /dev/net/tun into a TUN device in the calling thread's network namespace: bare IP
+/// packets, one per read or write, no offloads (TUNSETIFF; the kernel's
+/// Documentation/networking/tuntap.rst). Closing the file removes the device.
 ///
 /// # Errors
-/// The error of the ioctl: EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
+/// EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
 ///
 /// # Panics
 /// If the name is empty or longer than 15 bytes.
@@ -49,8 +50,8 @@ pub(crate) fn attach_tun(file: &File, name: &str) -> io::Result<()> {
     check(done)
 }
 
-/// Gives the calling thread a real-time priority (SCHED_FIFO, sched(7)): it runs before all ordinary threads
-/// whenever it can. Threads and processes that it starts are ordinary again.
+/// Gives the calling thread a real-time priority (SCHED_FIFO, sched(7)) above all ordinary threads.
+/// Its later threads and processes do not inherit it.
 ///
 /// # Errors
 /// EPERM without CAP_SYS_NICE and a limit (RLIMIT_RTPRIO) that allows it.
@@ -63,10 +64,10 @@ pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
     check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
 }
 
-/// getsockopt(2) into a buffer of any size; returns how much of it the kernel wrote.
+/// getsockopt(2) into a buffer of any size; returns the written length.
 ///
 /// # Errors
-/// The error of the call: ENOPROTOOPT or EOPNOTSUPP if the socket does not have the option.
+/// ENOPROTOOPT or EOPNOTSUPP if the socket does not have the option.
 pub(crate) fn socket_option(
     socket: &impl AsFd,
     level: libc::c_int,

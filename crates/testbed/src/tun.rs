@@ -1,4 +1,4 @@
-//! A TUN device: a network device whose other end is a file.
+//! TUN devices: network devices with a file at the other end.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use crate::syscalls::attach_tun;
 
-/// The file from which the kernel hands out devices.
+/// File for creating devices.
 pub(crate) const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// A device with this name in the calling thread's network namespace. A read returns a packet that the kernel
-/// sends, a write passes one to it. Neither blocks (EAGAIN).
+/// Creates a device with this name in the calling thread's network namespace. A read returns a
+/// packet that the kernel sends, a write passes one to it. Neither blocks (EAGAIN).
 ///
 /// # Errors
-/// /dev/net/tun is missing or not accessible, or CAP_NET_ADMIN is missing.
+/// If /dev/net/tun is missing or not accessible, or CAP_NET_ADMIN is missing.
 pub(crate) fn create(name: &str) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)

@@ -1,7 +1,7 @@
-//! The tunnel between client and server: a relay's end in one namespace, a client's in the other.
+//! The tunnel between client and server, in their namespaces.
 //!
-//! The measured connection is the kernel's TCP between the addresses of the two virtual devices;
-//! its packets are striped in UDP over one socket on each path (song-2018).
+//! The measured connection is the kernel's TCP between the tunnel's two addresses; its packets are
+//! striped in UDP over one socket per path (song-2018).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -19,27 +19,25 @@ use crate::links::links;
 use crate::namespace::Namespace;
 use crate::network::Testbed;
 
-/// How long to wait for a link's first answer, as in the simulator.
+/// Time to wait for a link's first reply, as in the simulator.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
-/// The port of the relay's end.
 const PORT: u16 = 4434;
 
-/// Both ends of a tunnel, running until they are stopped.
+/// Both ends of a tunnel, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
-    /// The client's address within the tunnel.
+    /// Client address within the tunnel.
     pub(crate) client: IpAddr,
-    /// The server's address.
     pub(crate) server: IpAddr,
     ends: [(Control, JoinHandle<io::Result<()>>); 2],
 }
 
 impl Tunnel {
-    /// Opens both ends; the client's end connects at `start`.
+    /// Opens both ends; the client connects at `start`.
     ///
     /// # Errors
-    /// A namespace accepts no further device, or the tunnel does not support this packet size.
+    /// If a namespace accepts no further device, or the tunnel does not support this packet size.
     pub(crate) fn start(
         scheduler: Scheduler,
         scenario: &Scenario,
@@ -70,8 +68,8 @@ impl Tunnel {
         })
     }
 
-    /// Waits until both ends know the delay of each link, so that the tunnel is up before traffic goes
-    /// through it. Links that have not answered for this long after `start` are not waited for.
+    /// Waits until both ends know the delay of each link, so that the tunnel is up before its
+    /// traffic. Ignores links without a reply for `TIMEOUT` after `start`.
     pub(crate) fn wait(&self, start: Instant, links: usize) {
         let knows_all = |control: &Control| {
             let status = control.status();
@@ -91,7 +89,7 @@ impl Tunnel {
     /// Stops both ends.
     ///
     /// # Errors
-    /// One of them failed.
+    /// If one of them failed.
     pub(crate) fn stop(self) -> Result<(), Error> {
         for (control, thread) in self.ends {
             control.stop();
@@ -102,7 +100,7 @@ impl Tunnel {
     }
 }
 
-/// A warning if the flow's virtual device differs from the one of the scenario.
+/// A warning if the flow's virtual device differs from the scenario's.
 pub(crate) fn warning(flow: &Flow) -> Option<String> {
     let Protocol::StripedTcp(device) = &flow.protocol else {
         return None;
@@ -116,7 +114,7 @@ pub(crate) fn warning(flow: &Flow) -> Option<String> {
     })
 }
 
-/// The client's and the server's address, of the same IP version as those of the paths.
+/// Client and server address, of the paths' IP version.
 fn addresses(outside: IpAddr) -> [Prefix; 2] {
     let texts = match outside {
         IpAddr::V4(_) => ["10.199.0.2/24", "10.199.0.1/24"],

@@ -1,4 +1,4 @@
-//! The right to make network namespaces: for root, and through user namespaces for others.
+//! The right to create network namespaces: as root, or in a user namespace.
 
 use std::fs;
 use std::io;
@@ -8,20 +8,20 @@ use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal}
 use crate::error::Error;
 use crate::syscalls::unshare_user;
 
-/// Where the right to make namespaces comes from.
+/// Source of the right to create namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Right {
     /// The process runs as root.
     Root,
-    /// The process is in a user namespace of its own, in which it is root.
+    /// The process is root in its own user namespace.
     UserNamespace,
 }
 
-/// Gets the right to make network namespaces: root has it, others move into a user namespace.
+/// Gets the right to create network namespaces; moves into a user namespace unless root.
 ///
 /// # Errors
-/// The kernel allows no user namespace, or the process has several threads.
+/// If the kernel allows no user namespace, or the process has several threads.
 pub fn acquire() -> Result<Right, Error> {
     if let Some(right) = right() {
         return Ok(right);
@@ -57,11 +57,11 @@ pub(crate) fn right() -> Option<Right> {
     })
 }
 
-/// Lets the kernel kill this process when the thread that started it ends, and with it its namespaces. It
-/// must be called after [`acquire`], since a change of credentials resets it (prctl(2)).
+/// Ties this process and its namespaces to the lifetime of its parent thread. Must be called after
+/// [`acquire`], since a change of credentials resets it (prctl(2)).
 ///
 /// # Errors
-/// The error of prctl(2).
+/// Errors of prctl(2).
 pub fn die_with_parent() -> io::Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }

@@ -1,4 +1,4 @@
-//! A run: namespaces, links, traffic, and the results of both ends and the links.
+//! A run: namespaces, links, traffic and results.
 
 use std::net::IpAddr;
 use std::panic::resume_unwind;
@@ -24,21 +24,20 @@ use crate::request::{EmulatorKind, Request};
 use crate::traffic::{self, Session, SocketProtocol};
 use crate::tunnel::Tunnel;
 
-/// Datagrams that are later than this after the links' delays are lost.
+/// Datagrams later than this beyond the links' delays are lost.
 const TIMEOUT: Time = Time::from_secs(2);
 
-/// How long the threads get to begin before the start.
+/// Time for the threads to begin before the start.
 const BEFORE_START: Duration = Duration::from_millis(50);
 
-/// Runs a scenario on the kernel's own TCP or MPTCP, over emulated links between new namespaces, which are
-/// removed when it returns or the process ends in any other way.
+/// Runs a scenario on the kernel's TCP or MPTCP, over emulated links between new namespaces. These
+/// are removed when it returns or the process ends in any way.
 ///
-/// It takes as long as the scenario says. A process that is not root's calls [`acquire`](crate::acquire)
-/// first.
+/// It takes the scenario's duration. Without root, call [`acquire`](crate::acquire) first.
 ///
 /// # Errors
-/// The scenario is wrong or asks for something that the kernel cannot do, the machine refuses, or the
-/// connection gave no results.
+/// If the scenario is invalid or unsupported, the system reports an error, or the connection gives
+/// no results.
 pub fn world(request: &Request) -> Result<Report, Error> {
     let scenario = request.parse()?;
     let step = request.timeline_step(scenario.duration)?;
@@ -138,7 +137,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     Ok(Report::new(&scenario, request.seed, measured))
 }
 
-/// The congestion control by the kernel's name; datagrams have none.
+/// Congestion control by the kernel's name; none for datagrams.
 fn congestion(scenario: &Scenario, request: &Request) -> Result<Option<String>, Error> {
     let flow = scenario.first();
     let asked = &request.kernel_congestion;
@@ -217,7 +216,7 @@ fn traffic_plan(
     }
 }
 
-/// What a sender of datagrams needs to know of the links of the first flow's path.
+/// Link parameters for a sender of datagrams on the first flow's path.
 fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
     let flow = scenario.first();
     let hops = &scenario.paths[flow.paths[0]].hops;
@@ -230,7 +229,7 @@ fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
     }
 }
 
-/// Whether the connection is from this address, and not on a path of its own.
+/// Makes the connection start from this address, without a path of its own.
 fn alone(plan: &mut traffic::Plan, client: IpAddr) {
     plan.paths.truncate(1);
     plan.paths[0].client = client;

@@ -1,4 +1,4 @@
-//! Programs of the user's behind emulated links: what they see, and how they end.
+//! A user's programs over emulated links.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ delay = "50 ms"
 struct Scenario(tempfile::TempDir);
 
 impl Scenario {
-    /// `None`, with the reason printed, where the machine does not let us.
+    /// `None`, with the reason printed, without permission of the machine.
     fn new() -> Option<Scenario> {
         Scenario::of(LINKS)
     }
@@ -107,7 +107,7 @@ fn links_may_have_the_names_of_keywords_of_ip() {
         "a", "b", "d", "h", "l", "m", "n", "t", "up", "down", "dev", "mtu", "name", "type", "-x",
     ];
     let link = |name| format!("[[link]]\nname = {name:?}\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n");
-    // MPTCP in the kernel has eight further subflows at most.
+    // MPTCP in the kernel has at most eight additional subflows.
     for names in names.chunks(8) {
         let links: String = names.iter().map(link).collect();
         let Some(scenario) = Scenario::of(&links) else {
@@ -156,12 +156,12 @@ print(time.monotonic() - start)
     let output = scenario.run(&["--far", serve], connect);
     let said = text(&output);
     assert!(output.status.success(), "{said}");
-    // Over the second link: 50 ms there and back, and no less.
+    // Over the second link: a round trip of at least 50 ms.
     let took: f64 = said.lines().last().unwrap().parse().unwrap();
     assert!(took >= 0.1, "{said}");
 }
 
-/// A program that says when it is there.
+/// Starts a program that prints a line when ready.
 fn begun(mut command: Command) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
@@ -191,14 +191,14 @@ fn signals_go_on_to_the_program() {
         assert_eq!(said, format!("got {name}\n"));
         assert_eq!(child.wait().unwrap().code(), Some(5));
     }
-    // Without a handler it ends the program, as without us.
+    // Without a handler the signal ends the program.
     let (mut child, _lines) =
         begun(scenario.command(&[], &["sh", "-c", "echo here; exec sleep 600"]));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
 }
 
-/// Processes whose command line has this word.
+/// Number of processes with this word in the command line.
 fn processes(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

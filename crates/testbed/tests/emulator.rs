@@ -1,4 +1,4 @@
-//! Packets of the kernel over emulated links.
+//! Kernel packets over emulated links.
 
 mod support;
 
@@ -11,10 +11,10 @@ use ropewalk_quantities::Time;
 use ropewalk_testbed::Testbed;
 use support::{running, scenario};
 
-/// IPv4's and UDP's.
+/// IPv4 and UDP.
 const HEADERS: usize = 28;
 
-/// Receives datagrams at the server until none has come for a while: their numbers, and when.
+/// Receives datagrams at the server until a pause of `quiet`: their numbers and arrival times.
 fn receive(testbed: &Testbed, quiet: Duration) -> (u16, JoinHandle<Vec<(u32, Instant)>>) {
     let address = testbed.plan.server;
     let socket = testbed
@@ -34,7 +34,7 @@ fn receive(testbed: &Testbed, quiet: Duration) -> (u16, JoinHandle<Vec<(u32, Ins
     (port, receiving)
 }
 
-/// Sends so many datagrams of a size over a path, with a pause after each.
+/// Sends `count` datagrams of a size over a path, with a pause after each.
 fn send(testbed: &Testbed, path: usize, port: u16, count: u32, payload: usize, pause: Duration) {
     let (from, to) = (testbed.plan.paths[path].client[0], testbed.plan.server);
     testbed.client.run(move || {
@@ -93,7 +93,7 @@ fn a_round_trip_takes_both_delays() {
             };
             (0..50).map(trip).collect()
         });
-        // None is faster than the link; on a machine that does something else, too, some are slower.
+        // None is faster than the link; on a busy machine some are slower.
         let least = *trips.iter().min().unwrap();
         assert!(least >= nominal, "{least:?} of {nominal:?}");
         assert!(

@@ -1,4 +1,4 @@
-//! Traffic over loopback: the kernel's own TCP and MPTCP, no namespace, no root.
+//! Traffic over loopback with the kernel's TCP and MPTCP, without namespaces and root.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread;
@@ -131,7 +131,7 @@ fn bulk_without_a_size_ends_with_the_duration() {
     assert!(rows.time_s.is_sorted());
     assert_eq!(timeline.subflows.time_s, rows.time_s);
     assert!(timeline.subflows.cwnd_bytes.iter().all(|&cwnd| cwnd > 0));
-    // What is measured comes after the warm-up, and the timeline tells of everything.
+    // Measurements start after the warm-up; the timeline covers the whole run.
     let spans = rows
         .time_s
         .iter()
@@ -147,11 +147,11 @@ fn bulk_without_a_size_ends_with_the_duration() {
 #[test]
 fn messages_arrive_when_they_are_due() {
     let outcome = run(cbr()).unwrap();
-    // 600 ms, a message every 5 ms from zero on; the last may still be on its way.
+    // 600 ms, a message every 5 ms from zero; the last may still be in flight.
     let messages = outcome.delivered_bytes / 500;
     assert!((1..=120).contains(&messages), "{messages}");
     assert_eq!(outcome.delivered_bytes % 500, 0);
-    // A transfer without an end is measured to the end of the run.
+    // An endless transfer is measured until the end of the run.
     let mbps = outcome.delivered_bytes as f64 * 8e-6 / 0.6;
     assert!((outcome.goodput_mbps / mbps - 1.0).abs() < 1e-9);
     let counted: u64 = outcome.delays.iter().map(|bin| bin.count).sum();
@@ -230,7 +230,7 @@ fn mptcp_is_mptcp() {
     assert_eq!(outcome.subflows.len(), 1);
     let subflow = &outcome.subflows[0];
     assert_eq!(subflow.link, "loopback");
-    // It may have brought some of the data twice.
+    // It may include duplicate data.
     assert!(subflow.goodput_mbps.unwrap() > 0.999 * outcome.goodput_mbps);
     assert!(subflow.segments_sent.unwrap() > 0);
     assert_eq!(missing(&outcome), Vec::<&String>::new());
@@ -260,7 +260,7 @@ fn a_path_without_a_subflow_is_told_of() {
     }
 }
 
-/// What is told of paths: a busy machine has other warnings.
+/// Warnings about paths: a busy machine has others.
 fn missing(outcome: &TrafficOutcome) -> Vec<&String> {
     let warnings = outcome.warnings.iter();
     warnings.filter(|text| text.contains("subflow")).collect()

@@ -1,4 +1,4 @@
-//! Whole runs, each in a process of its own.
+//! Whole runs in separate processes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ const TWO_LINKS: &str = r#"
     size = "4 MB"
 "#;
 
-/// Whether this machine lets us; if not, the reason is printed.
+/// Whether this machine permits runs; otherwise prints the reason.
 fn possible() -> bool {
     let doctor = Command::new(TESTBED).arg("doctor").output().unwrap();
     let text = String::from_utf8(doctor.stdout).unwrap();
@@ -232,7 +232,7 @@ fn competitors_share_the_link() {
     );
 }
 
-/// The network namespaces of a process's threads, but for our own.
+/// Network namespaces of a process's threads, except our own.
 fn namespaces(process: u32) -> BTreeSet<String> {
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     let tasks = fs::read_dir(format!("/proc/{process}/task"))

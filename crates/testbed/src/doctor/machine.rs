@@ -1,4 +1,4 @@
-//! What this machine can do. Each feature is tried in a temporary namespace.
+//! Features of this machine, tested in temporary namespaces.
 
 use std::io;
 use std::process::Command;
@@ -11,27 +11,27 @@ use crate::syscalls::schedule_fifo;
 use crate::user_namespace::{Right, right};
 use crate::{iproute, kernel, netem, sysctl, tun};
 
-/// What this machine can do.
+/// Features of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Machine {
-    /// The kernel's version.
+    /// Kernel version.
     pub kernel: String,
-    /// Every feature that was tried.
+    /// Tested features.
     pub checks: Vec<Check>,
-    /// The kernel's congestion controls, by its own names.
+    /// Congestion controls of the kernel, by its names.
     pub congestion: Vec<String>,
 }
 
-/// A feature that was tried.
+/// Test of a feature.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Check {
-    /// Its name.
+    /// Name of the feature.
     pub name: &'static str,
     /// Whether it works.
     pub works: bool,
     /// Whether the testbed needs it.
     pub needed: bool,
-    /// How it works, or why it does not and what is impossible without it.
+    /// How it works, or why not and what the testbed lacks without it.
     pub detail: String,
 }
 
@@ -63,7 +63,7 @@ impl Machine {
         }
     }
 
-    /// Whether everything that is needed works.
+    /// Whether all needed features work.
     pub(super) fn is_ready(&self) -> bool {
         self.checks.iter().all(|check| check.works || !check.needed)
     }

@@ -1,4 +1,4 @@
-//! What this machine can do, and what would keep a scenario from running on it.
+//! Diagnosis of this machine, and of obstacles to a scenario's run.
 
 mod machine;
 mod obstacles;
@@ -11,41 +11,41 @@ use crate::request::Request;
 
 pub use machine::{Check, Machine};
 
-/// What this machine can do, and whether a scenario can run on it.
+/// Diagnosis of this machine, and of a scenario's run on it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Diagnosis {
-    /// Whether the testbed works here, and the scenario can run on it.
+    /// The testbed works here, and the scenario can run.
     pub ready: bool,
-    /// The findings on the machine.
+    /// Findings on the machine.
     pub machine: Machine,
-    /// The findings on the scenario, if there is one.
+    /// Findings on the scenario, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Suitability>,
 }
 
-/// Whether a scenario can run here.
+/// Suitability of this machine for a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Suitability {
-    /// What keeps it from running at all, found by building the testbed as far as possible.
+    /// Error that prevents a run, found by building the testbed without traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Why a subflow would not be established, or late.
+    /// Reasons why a subflow would not be established, or late.
     pub subflows: Vec<String>,
 }
 
 impl Diagnosis {
-    /// Whether a run of the scenario that failed here failed for another reason than this machine.
+    /// Whether a failed run of the scenario failed for another reason than this machine.
     pub fn can_run(&self) -> bool {
         let builds = |scenario: &Suitability| scenario.refused.is_none();
         self.machine.is_ready() && self.scenario.as_ref().is_none_or(builds)
     }
 }
 
-/// Examines the machine and, if one is given, whether a scenario can run on it: everything but the traffic is
-/// set up, in temporary namespaces.
+/// Examines the machine and, if given, a scenario: sets up all but the traffic in temporary
+/// namespaces.
 ///
 /// # Errors
-/// The scenario is wrong.
+/// If the scenario is wrong.
 pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
     let machine = Machine::examine();
     let scenario = match request {
@@ -66,7 +66,7 @@ pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
     })
 }
 
-/// One line for each finding.
+/// One line per finding.
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Linux {}", self.machine.kernel)?;

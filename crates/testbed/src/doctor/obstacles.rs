@@ -1,13 +1,12 @@
-//! Why a subflow would not be established, or late, although the testbed can be built.
+//! Reasons why a subflow would not be established, or late, in a testbed that can be built.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
-/// If the first packet of a handshake is lost, the handshake takes this much and one and a half round-trip
-/// times (tcp(7), RFC 6298).
+/// Delay of a handshake whose first packet is lost, in addition to one and a half round-trip times
+/// (tcp(7), RFC 6298).
 const FIRST_RETRY: Time = Time::from_secs(1);
 
-/// One line for each.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
     let flow = scenario.first();
@@ -53,7 +52,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
                 ));
             }
         }
-        // First the handshake of the first subflow, then that of the address's own subflow.
+        // The handshake of the first subflow, then of the address's own subflow.
         let handshakes = if number == 0 { 1 } else { 2 };
         let needed = Time::from_nanos(handshakes * round_trip.as_nanos());
         if needed >= scenario.duration {

@@ -1,5 +1,5 @@
-//! The machine's own network behind the far end: a veth pair from there to the machine, with address
-//! translation (NAT, by nftables) at both ends.
+//! Access to the machine's own network from the server: a veth pair, with address translation (NAT,
+//! by nftables) at both ends.
 
 use std::fs;
 use std::process::Command;
@@ -11,15 +11,14 @@ use crate::network::Testbed;
 use crate::plan::INTERNET;
 use crate::user_namespace::{Right, right};
 
-/// Whether the machine forwards packets; switched on while an [`Internet`] exists.
+/// IP forwarding of the machine, enabled while an [`Internet`] exists.
 const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
 
-/// Each veth pair gets a network of four addresses from this range, which is reserved for benchmarks (RFC
-/// 2544).
+/// Range of the veth pairs' networks of four addresses each, reserved for benchmarks (RFC 2544).
 const CABLES: [u8; 2] = [198, 18];
 const MAX_CABLES: u32 = 1 << 15;
 
-/// The changes to the machine's own network; they are undone when this is dropped.
+/// Changes to the machine's own network, undone on drop.
 #[derive(Debug)]
 pub(super) struct Internet {
     table: String,
@@ -28,10 +27,10 @@ pub(super) struct Internet {
 }
 
 impl Internet {
-    /// Connects the far end to the machine's network.
+    /// Connects the server to the machine's network.
     ///
     /// # Errors
-    /// The process is not root, nftables is missing, or the scenario's addresses are IPv6.
+    /// If the process is not root, nftables is missing, or the scenario's addresses are IPv6.
     pub(super) fn open(testbed: &Testbed) -> Result<Internet, Error> {
         let refuse = |reason: &str, allowed: &str| Error::Unsupported {
             key: "--internet".to_owned(),
@@ -100,7 +99,7 @@ impl Internet {
 
 impl Drop for Internet {
     fn drop(&mut self) {
-        // What cannot be undone is removed by the next run; the veth pair is removed with its namespace.
+        // The next run removes leftovers; the veth pair ends with its namespace.
         let _ = nft(&format!("delete table ip {}\n", self.table));
         if self.switched {
             let _ = forward("0");
@@ -108,7 +107,7 @@ impl Drop for Internet {
     }
 }
 
-/// The addresses of a process's veth pair, the machine's first.
+/// Addresses of a process's veth pair, the machine's first.
 fn cable(id: u32) -> [String; 2] {
     let [.., high, low] = (4 * (id % MAX_CABLES)).to_be_bytes();
     let second = CABLES[1] + u8::from(4 * (id % MAX_CABLES) > u32::from(u16::MAX));
@@ -129,7 +128,7 @@ fn nft(text: &str) -> Result<(), Error> {
     tell(command, "nft", text)
 }
 
-/// nftables tables of processes that were killed.
+/// Removes nftables tables of killed processes.
 fn remove_left_over() {
     let Ok(listed) = Command::new("nft").args(["list", "tables", "ip"]).output() else {
         return;

@@ -1,8 +1,8 @@
-//! Runs a program of the user's behind the links of a scenario.
+//! Running a user's program over the links of a scenario.
 //!
-//! The program runs in a network namespace with one interface for each path of the scenario. The other ends
-//! of the links are in a second namespace, in which programs may serve, and behind that is the machine's own
-//! network if it is asked for ([`internet`]).
+//! The program has a network namespace with one interface per path of the scenario. The other ends
+//! of the links are in a second namespace, for servers and, if requested, access to the machine's
+//! own network ([`internet`]).
 
 mod internet;
 mod process;
@@ -22,44 +22,44 @@ use crate::plan::Plan;
 use internet::Internet;
 use process::Running;
 
-/// A program, and the links that it is run behind.
+/// A program, and the links for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emulation {
-    /// The scenario file's text; only its links and paths are used.
+    /// Text of the scenario file; only its links and paths are used.
     pub scenario: String,
-    /// The file's name in error messages.
+    /// File name in error messages.
     pub name: String,
     /// Overrides of keys, as for `--set`.
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
-    /// The text of each trace file, by its name in the scenario.
+    /// Text of each trace file, by its name in the scenario.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// The seed of the links' random streams, as in the simulator.
+    /// Seed of the links' random streams, as in the simulator.
     pub seed: u64,
-    /// The program and its arguments.
+    /// Program and arguments.
     pub program: Vec<String>,
-    /// A shell command that runs at the other end meanwhile.
+    /// Shell command to run at the other end.
     #[serde(default)]
     pub far: Option<String>,
-    /// Whether MPTCP connections get a subflow for each path.
+    /// MPTCP connections get a subflow for each path.
     #[serde(default)]
     pub mptcp: bool,
-    /// Whether the machine's own network is behind the other end.
+    /// The other end has access to the machine's own network.
     #[serde(default)]
     pub internet: bool,
 }
 
-/// Runs a program behind emulated links until it ends. Returns its exit status, or 128 and the signal's
-/// number if a signal ended it.
+/// Runs a program over emulated links until it ends. Returns its exit status, or 128 plus the
+/// number of the signal that ended it.
 ///
-/// Signals to this process are passed on to the program meanwhile. All processes that it started end with it,
-/// and the namespaces with their links are removed, however this process ends. Who is not root calls
+/// Signals to this process are passed on to the program. All its processes end with it, and the
+/// namespaces with their links are removed, however this process ends. Without root, call
 /// [`acquire`](crate::acquire) first.
 ///
 /// # Errors
-/// The scenario is wrong, or the machine refuses.
+/// If the scenario is wrong, or the system reports an error.
 pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
     if emulation.program.is_empty() {
         return Err(Error::Unsupported {
@@ -106,7 +106,8 @@ fn parse(emulation: &Emulation) -> Result<Scenario, Error> {
     )?)
 }
 
-/// Environment variables for the programs: the other end's address, and each interface with its address.
+/// Environment variables of the programs: the other end's address, and each interface with its
+/// address.
 fn environment(plan: &Plan) -> [(&'static str, String); 2] {
     let links = plan.paths.iter();
     let links = links.map(|path| format!("{}={}", path.device, path.client[0]));
@@ -125,7 +126,7 @@ fn nothing_there(program: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |source| Error::NoProgram { program, source }
 }
 
-/// Runs a program of the system with this text on its standard input.
+/// Runs a system program with this text on standard input.
 fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), Error> {
     use std::io::Write;
     use std::process::Stdio;
@@ -136,7 +137,7 @@ fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), E
         .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(nothing_there(program))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that refuses its input says so itself.
+        // The program reports invalid input itself.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(nothing_there(program))?;

@@ -1,4 +1,4 @@
-//! Programs in a namespace, which end together with all processes that they started.
+//! Programs in a namespace, which end together with all their processes.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -12,7 +12,7 @@ use super::nothing_there;
 use crate::error::Error;
 use crate::namespace::Namespace;
 
-/// The signals that are passed on to the program.
+/// Signals passed on to the program.
 const SIGNALS: [Signal; 6] = [
     Signal::TERM,
     Signal::INT,
@@ -22,9 +22,9 @@ const SIGNALS: [Signal; 6] = [
     Signal::USR2,
 ];
 
-/// A command that runs a program in a process namespace of its own (pid_namespaces(7)). When the namespace's
-/// first process, a shell, ends, all others are killed, and the shell ends with this process. The program is
-/// the shell's child, since the first process of a namespace only gets the signals that it handles.
+/// A command that runs a program in its own process namespace (pid_namespaces(7)). The namespace's
+/// first process, a shell, ends with this process, and all others are killed with it. The program
+/// is the shell's child, since a first process gets only the signals that it handles.
 pub(super) fn wrapped(program: &[String]) -> Command {
     let mut command = Command::new("setpriv");
     command
@@ -35,14 +35,14 @@ pub(super) fn wrapped(program: &[String]) -> Command {
     command
 }
 
-/// Runs it until it ends.
+/// Runs the command until it ends.
 pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(nothing_there("setpriv"))?;
     let status = runtime.block_on(async {
-        // Before there is a program that a signal could be meant for.
+        // Must precede the program, which may receive a signal at once.
         let mut signals = Vec::new();
         for number in SIGNALS {
             signals.push((number, signal(SignalKind::from_raw(number.as_raw()))?));
@@ -79,7 +79,7 @@ fn wait(mut child: Child) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Signals of the terminal reach the program by themselves, since it is in the foreground, too.
+/// Passes on a signal, except those of the terminal, which reach a foreground program directly.
 fn pass_on(wrapper: Pid, number: Signal) {
     let is_terminal_s = matches!(number, Signal::INT | Signal::QUIT);
     let is_foreground = tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp());
@@ -88,7 +88,7 @@ fn pass_on(wrapper: Pid, number: Signal) {
     }
     // The child of unshare is the shell, and the shell's child is the program.
     let program = only_child(wrapper).and_then(only_child);
-    // It may have ended just now.
+    // The program may have just ended.
     let _ = kill_process(program.unwrap_or(wrapper), number);
 }
 
@@ -99,12 +99,12 @@ fn only_child(of: Pid) -> Option<Pid> {
     Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
 }
 
-/// A program that runs beside another; it is killed when this is dropped.
+/// A background program, killed on drop.
 #[derive(Debug)]
 pub(super) struct Running(Child);
 
 impl Running {
-    /// Starts it, without input.
+    /// Starts the program without input.
     pub(super) fn start(namespace: &Namespace, mut command: Command) -> Result<Running, Error> {
         command.stdin(Stdio::null());
         let (child, _) =
@@ -115,7 +115,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A process that has ended cannot be killed again.
+        // Killing fails for a process that has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,16 +1,16 @@
-//! How late the emulator delivers packets.
+//! Lateness of the emulator's deliveries.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 
-/// With a p99 above this, a run is not trustworthy.
+/// Largest p99 of a trustworthy run.
 const TRUSTED: Time = Time::from_millis(1);
 
-/// The times from when packets were due to when they were delivered.
+/// Distribution of delivery times minus due times.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness(Histogram);
 
-/// A [`Lateness`] in numbers.
+/// Statistics of a [`Lateness`].
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LatenessSummary {
     /// Arithmetic mean, in milliseconds.

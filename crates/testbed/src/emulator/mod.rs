@@ -1,9 +1,9 @@
-//! Links in real time: the same ones that the simulator runs in simulated time.
+//! The simulator's links in real time.
 //!
-//! Each path has a device at the client and one at the server. What the kernel sends into one of them passes
-//! the path's links and is written to the other at the time that the last link says. One thread serves all
-//! devices: it sleeps, with a resolution of nanoseconds, until the next packet is due or a device has a
-//! packet, and never spins.
+//! Each path has a device at the client and one at the server. Packets that the kernel sends into
+//! one of them pass the path's links and are written to the other at the time given by the last
+//! link. One thread serves all devices: it sleeps, with nanosecond resolution, until a packet is
+//! due or a device has one, and never spins.
 
 mod lateness;
 mod pool;
@@ -26,77 +26,77 @@ use crate::capture::Tap;
 use crate::machine::{EMULATOR, Waits};
 use run::Run;
 
-/// The links and devices of an emulator.
+/// Links and devices of an emulator.
 #[derive(Debug)]
 pub(crate) struct Setup {
     /// Its links have the scenario's numbers.
     pub(crate) network: Network<Packet>,
-    /// Paths, in the order of their numbers.
+    /// Paths in numerical order.
     pub(crate) paths: Vec<PathDevices>,
-    /// The longest packet, in bytes.
+    /// Longest packet, in bytes.
     pub(crate) mtu: usize,
-    /// The counters of links are also recorded at this time.
+    /// End of the warm-up, when the links' counters are recorded, too.
     pub(crate) warmup: Time,
 }
 
-/// A path and its devices.
+/// A path with its devices.
 #[derive(Debug)]
 pub(crate) struct PathDevices {
-    /// The devices at the client and at the server.
+    /// Devices at the client and at the server.
     pub(crate) devices: [File; 2],
-    /// The hops from client to server, and from server to client.
+    /// Routes from client to server and back.
     pub(crate) routes: [RouteId; 2],
 }
 
-/// The results of an emulator.
+/// Results of an emulator.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Those of each link, in both directions.
+    /// Results of each link in both directions.
     pub links: Vec<[DirectionCarried; 2]>,
-    /// How late packets were delivered.
+    /// Lateness of deliveries.
     pub lateness: Lateness,
-    /// Packets that were delivered.
+    /// Delivered packets.
     pub packets: u64,
-    /// Packets that the receiving kernel did not accept.
+    /// Packets that the receiving kernel rejected.
     pub refused: u64,
-    /// Whether the thread ran with a real-time priority.
+    /// Whether the thread had a real-time priority.
     pub real_time: bool,
     /// CPU time of the thread, in seconds.
     pub cpu_s: f64,
-    /// How long the thread waited for a processor; `None` if the kernel does not count that.
+    /// Time that the thread waited for a processor; `None` if the kernel does not count it.
     pub waits: Option<Waits>,
-    /// How long it ran.
+    /// Duration of the emulation.
     pub duration: Time,
-    /// How many packets were captured, if any were to be.
+    /// Number of captured packets, if there is a capture.
     pub captured: Option<u64>,
 }
 
-/// The results of one direction of a link.
+/// Results of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionCarried {
-    /// The counters at the end of the warm-up.
+    /// Counters at the end of the warm-up.
     pub before: Counters,
-    /// The counters at the end of the run.
+    /// Counters at the end of the run.
     pub after: Counters,
-    /// Bytes transmitted between the two, lost ones included.
+    /// Bytes transmitted between both, lost ones included.
     pub transmitted: u64,
-    /// What could have been transmitted; `None` if that is unlimited.
+    /// Bytes that could have been transmitted; `None` if unlimited.
     pub capacity: Option<Bytes>,
 }
 
-/// A running emulator; it ends when this is dropped.
+/// A running emulator, which ends on drop.
 #[derive(Debug)]
 pub struct Emulator {
-    /// `None` once it has been joined.
+    /// `None` once joined.
     thread: Option<JoinHandle<io::Result<Carried>>>,
     stop: OwnedFd,
 }
 
 impl Emulator {
-    /// Starts it; the links' time counts from `epoch`.
+    /// Starts the emulator; the links' time counts from `epoch`.
     ///
     /// # Errors
-    /// The system has no thread, or no file for it to wait on.
+    /// If the system has no thread, or no file for it to wait on.
     pub(crate) fn start(setup: Setup, epoch: Instant, tap: Option<Tap>) -> io::Result<Emulator> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let run = Run::new(setup, epoch, &stop, tap)?;
@@ -109,10 +109,10 @@ impl Emulator {
         })
     }
 
-    /// Stops it; packets on their way are discarded.
+    /// Stops the emulator and discards packets in flight.
     ///
     /// # Errors
-    /// A device failed, or the capture could not be written.
+    /// If a device failed, or the capture could not be written.
     pub fn stop(mut self) -> io::Result<Carried> {
         self.join().expect("nobody else has waited for it")
     }

@@ -1,9 +1,9 @@
-//! A pool of buffers for packets on their way, to save an allocation for each.
+//! Pool of packet buffers, which saves an allocation per packet.
 
-/// How many packets a further chunk holds.
+/// Packets per additional chunk.
 const PER_CHUNK: usize = 256;
 
-/// Slots of one size, addressed by number.
+/// Numbered slots of one size.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
@@ -12,7 +12,6 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of slots of `size` bytes.
     pub(crate) fn new(size: usize) -> Pool {
         Pool {
             size,
@@ -21,7 +20,7 @@ impl Pool {
         }
     }
 
-    /// A free slot; it still has its old content.
+    /// Takes a free slot, with its old content.
     pub(crate) fn take(&mut self) -> u32 {
         if self.free.is_empty() {
             let first = (self.chunks.len() * PER_CHUNK) as u32;
@@ -32,7 +31,7 @@ impl Pool {
         self.free.pop().expect("slots of a new chunk")
     }
 
-    /// Gives a slot back.
+    /// Returns a slot.
     pub(crate) fn give(&mut self, slot: u32) {
         self.free.push(slot);
     }

@@ -1,4 +1,4 @@
-//! The loop that carries packets.
+//! Packet loop of the emulator.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -21,16 +21,16 @@ use crate::syscalls::schedule_fifo;
 
 /// Above all ordinary threads; below the kernel's own interrupt threads at 50.
 const PRIORITY: i32 = 40;
-/// How many packets are read from a device before the other devices have their turn.
+/// Packets read from a device before the next device.
 const BATCH: usize = 32;
-/// The epoll number of the file that ends the loop; devices are numbered from zero.
+/// epoll number of the file that ends the loop; devices count from zero.
 const STOP: u64 = u64::MAX;
 
-/// A packet on its way: the slot of its bytes, and its route.
+/// A packet in flight: the slot of its bytes, and its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     slot: u32,
-    /// Its length in bytes.
+    /// Length in bytes.
     len: u32,
     path: u16,
     to_client: bool,
@@ -47,7 +47,7 @@ pub(super) struct Run {
     carried: Carried,
 }
 
-/// Stores packets' bytes while they are on their way, and captures those that pass the observation point.
+/// Stores the bytes of packets in flight, and captures them at the observation point.
 #[derive(Debug)]
 struct Watching {
     pool: Pool,
@@ -125,7 +125,7 @@ impl Run {
         })
     }
 
-    /// Carries packets until it is stopped.
+    /// Carries packets until stopped.
     pub(super) fn run(mut self) -> io::Result<Carried> {
         // Otherwise the timers of ordinary threads are up to 50 us late (prctl(2)).
         set_current_timer_slack(NonZeroU64::new(1))?;
@@ -156,7 +156,7 @@ impl Run {
         Time::from_nanos(self.epoch.elapsed().as_nanos() as u64)
     }
 
-    /// The time until the next packet is due; `None` if there is none.
+    /// Time until the next packet is due.
     fn timeout(&self) -> Option<Timespec> {
         let due = self.next();
         let due = due.into_iter().chain(self.warmup).min()?;
@@ -167,7 +167,7 @@ impl Run {
         })
     }
 
-    /// When the next packet leaves a hop.
+    /// Time when the next packet leaves a hop.
     fn next(&self) -> Option<Time> {
         self.network.next().map(|key| key.time)
     }
@@ -180,7 +180,7 @@ impl Run {
             let file = &self.paths[path].devices[end];
             match rustix::io::read(file, self.watch.pool.slot_mut(slot)) {
                 Ok(length) => {
-                    // The network must be told of all events in the order of time.
+                    // The network requires all events in time order.
                     let now = self.hand_on_until_now()?;
                     let mut packet = Packet {
                         slot,
@@ -193,7 +193,7 @@ impl Run {
                         continue;
                     }
                     let (route, size) = (self.paths[path].routes[end], packet.len);
-                    // A packet that is dropped gives its slot back.
+                    // A dropped packet returns its slot.
                     let _ = self
                         .network
                         .offer(now, route, size, &mut packet, &mut self.watch);
@@ -208,7 +208,7 @@ impl Run {
         Ok(())
     }
 
-    /// Delivers all packets that are due, in the order of time; returns the time of the last check.
+    /// Delivers all due packets in time order; returns the time of the last check.
     fn hand_on_until_now(&mut self) -> io::Result<Time> {
         let mut now = self.now();
         loop {
@@ -225,7 +225,7 @@ impl Run {
         }
     }
 
-    /// Delivers the first packet that is due.
+    /// Delivers the first due packet.
     fn hand_on(&mut self, now: Time) -> io::Result<()> {
         let Advance::Arrived(arrival) = self.network.advance(now, &mut self.watch) else {
             return Ok(());
@@ -246,7 +246,7 @@ impl Run {
         Ok(())
     }
 
-    /// The measured time begins here.
+    /// Records the counters at the end of the warm-up.
     fn note_warmup(&mut self) {
         if let Some(warmup) = self.warmup.take() {
             for (link, direction) in directions(&self.network) {
@@ -289,8 +289,8 @@ fn directions(network: &Network<Packet>) -> impl Iterator<Item = (LinkId, Direct
     links.flat_map(|link| Direction::BOTH.map(|direction| (link, direction)))
 }
 
-/// The kernel's own packets to its neighbours (MLD, router solicitations) are not part of a run and are
-/// discarded.
+/// Whether to discard a packet of the kernel to its neighbours (MLD, router solicitation), which is
+/// not part of the run.
 fn is_multicast(packet: &[u8]) -> bool {
     match packet.first().map(|byte| byte >> 4) {
         Some(4) => packet.get(16).is_some_and(|byte| byte >> 4 == 0xe),

@@ -1,4 +1,4 @@
-//! How a scenario's transport is configured in the kernel, or why it cannot be.
+//! Kernel configuration of a scenario's transport.
 
 mod refusals;
 
@@ -14,12 +14,13 @@ pub(crate) use refusals::{check, check_size};
 use crate::error::Error;
 use crate::sysctl;
 
-/// The kernel's limit of further subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`, net/mptcp/protocol.h).
+/// Largest number of additional subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`,
+/// net/mptcp/protocol.h).
 pub const MAX_FURTHER_SUBFLOWS: usize = 8;
-/// The longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
+/// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 
-/// The metrics of all routes (ip-route(8)).
+/// Metrics of all routes (ip-route(8)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteMetrics {
     initial_window: Option<u64>,
@@ -43,7 +44,7 @@ impl fmt::Display for RouteMetrics {
     }
 }
 
-/// How many subflows the kernel's connection is to have.
+/// Number of subflows of the kernel's connection.
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
@@ -51,10 +52,10 @@ pub(crate) fn subflows(flow: &Flow) -> usize {
     }
 }
 
-/// The kernel's own name of a congestion control.
+/// The kernel's name of a congestion control.
 ///
 /// # Errors
-/// The kernel has no such congestion control.
+/// If the kernel does not have it.
 pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     let transport = &flow.transport;
     let single = match &transport.congestion {
@@ -92,7 +93,7 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
 /// Checks that the kernel has a congestion control with this name.
 ///
 /// # Errors
-/// It does not; the error names those that it has.
+/// If it has not, with the names that it has.
 pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> {
     let available = available_congestion();
     if available.iter().any(|other| other == name) {
@@ -111,21 +112,22 @@ pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> 
     })
 }
 
-/// The kernel's congestion controls, by its own names.
+/// Congestion controls of the kernel, by its names.
 pub(crate) fn available_congestion() -> Vec<String> {
     let names = sysctl::get("net.ipv4.tcp_available_congestion_control").unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The MTU that gives segments of the scenario's size.
+/// MTU for segments of the scenario's size.
 ///
 /// # Errors
-/// No device allows it.
+/// If no device allows it.
 pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     let transport = &flow.transport;
     let mtu = flow.full_packet();
     let least = match transport.ip_version {
-        // RFC 791 allows a packet to have only 68 bytes; TCP's options may take 40 bytes of the payload.
+        // RFC 791 allows a packet to have only 68 bytes; TCP's options may take 40 bytes of the
+        // payload.
         IpVersion::V4 => 128,
         IpVersion::V6 => 1280,
     };
@@ -144,12 +146,12 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     })
 }
 
-/// The header bytes before a full segment's payload in a packet on a link.
+/// Header bytes of a full segment in a packet on a link.
 fn headers(flow: &Flow) -> u64 {
     flow.full_packet() - flow.transport.segment.as_u64()
 }
 
-/// The metrics of all routes of both ends.
+/// Metrics of all routes of both ends.
 pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     let standard = Config::profile(Profile::Linux);
     let packets = match transport.initial_window {
@@ -207,7 +209,7 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
             ("net.ipv6.conf.all.disable_ipv6", switch(true)),
             ("net.ipv6.conf.default.disable_ipv6", switch(true)),
         ],
-        // Addresses are assigned by hand, and there is nobody to detect duplicates with.
+        // Addresses are assigned by hand, without possible duplicates.
         IpVersion::V6 => vec![
             ("net.ipv6.conf.default.accept_ra", switch(false)),
             ("net.ipv6.conf.default.accept_dad", switch(false)),
@@ -228,7 +230,7 @@ mod tests {
         with(&format!("[transport]\n{transport}"))
     }
 
-    /// A scenario of two links, with this appended.
+    /// A scenario of two links and these lines.
     pub(super) fn with(more: &str) -> Scenario {
         let text = format!(
             "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\

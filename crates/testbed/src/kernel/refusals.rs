@@ -1,4 +1,4 @@
-//! What a scenario may ask for that the kernel cannot do.
+//! Scenario settings that the kernel does not support.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
@@ -8,15 +8,14 @@ use super::{MAX_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
 use crate::error::Error;
 use crate::traffic;
 
-/// The highest number of paths.
 const MAX_PATHS: usize = 64;
 /// Payload of the shortest datagram.
 const MIN_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
-/// Checks that the kernel can do what a scenario asks, as far as this is known without trying.
+/// Checks that the kernel supports a scenario, as far as known without trying.
 ///
 /// # Errors
-/// The first key that it cannot.
+/// The first unsupported key.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     check_size(scenario)?;
     let in_air = scenario.links.iter().zip(&scenario.wireless.links);
@@ -118,10 +117,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     others.try_for_each(|other| check_other(other, flow))
 }
 
-/// Checks the number of paths, each of which needs a device at both ends, whose packets the emulator carries.
+/// Checks the number of paths, each with a device at both ends.
 ///
 /// # Errors
-/// There are more.
+/// If there are too many.
 pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
     let paths = scenario.paths.len();
     if paths <= MAX_PATHS {
@@ -135,7 +134,8 @@ pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
     })
 }
 
-/// Checks that datagrams have room for a number, and that a bulk sender's first link is known to be free.
+/// Checks that datagrams have space for a number, and that no other flow uses a bulk sender's first
+/// link.
 fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     let flow = scenario.first();
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
@@ -170,8 +170,8 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     }
 }
 
-/// Checks that a flow beside the first is a bulk TCP flow, and needs no setting that its namespace has only
-/// once.
+/// Checks that a flow other than the first is a bulk TCP flow with the first flow's settings of the
+/// namespace.
 fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
@@ -229,7 +229,7 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     Ok(())
 }
 
-/// Settings that apply to a namespace or its routes, and so to all flows: key and value.
+/// Settings of a namespace or its routes, and so of all flows: key and value.
 fn shared(transport: &Config) -> Vec<(&'static str, String)> {
     let window = match transport.initial_window {
         InitialWindow::Segments(count) => format!("\"{count} packets\""),
@@ -250,7 +250,7 @@ fn shared(transport: &Config) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Settings that no Linux has or can be given: key, value, what is allowed.
+/// Settings that Linux does not support: key, value, allowed values.
 fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     let linux = Config::profile(Profile::Linux);
     let mut keys = Vec::new();

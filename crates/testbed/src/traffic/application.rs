@@ -1,4 +1,4 @@
-//! What the client's application writes, and when.
+//! Writes of the client's application.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{Histogram, Schedule};
@@ -6,16 +6,16 @@ use ropewalk_simulator::{Histogram, Schedule};
 use super::pattern::Pattern;
 use super::plan::Plan;
 
-/// The data that the application has to write, as in the simulator.
+/// Data of the application, as in the simulator.
 pub(crate) struct Application {
-    /// When messages are due; a bulk transfer writes as much as the socket takes.
+    /// Due times of messages; `None` for a bulk transfer.
     schedule: Option<Schedule>,
-    /// The size of a finite transfer.
+    /// Size of a finite transfer.
     size: Option<u64>,
-    /// The bytes of the messages that have been due so far.
+    /// Bytes of the messages due so far.
     due: u64,
     pub(crate) written: u64,
-    /// The times from when messages were due to when they were written to a socket that had room.
+    /// Write times minus due times of messages, while the socket has space.
     pub(crate) lateness: Histogram,
 }
 
@@ -30,7 +30,6 @@ impl Application {
         }
     }
 
-    /// Whether it writes as much as the socket takes.
     pub(crate) fn is_bulk(&self) -> bool {
         self.schedule.is_none()
     }
@@ -40,8 +39,7 @@ impl Application {
         self.size == Some(self.written)
     }
 
-    /// Marks the messages whose time has come as ready to be written; `blocked` is whether earlier ones still
-    /// wait because the socket had no room.
+    /// Makes due messages writable; `blocked`: earlier ones still wait for space in the socket.
     pub(crate) fn produce(&mut self, now: Time, blocked: bool) {
         while let Some(schedule) = &mut self.schedule
             && schedule.next() <= now
@@ -54,12 +52,12 @@ impl Application {
         }
     }
 
-    /// When the next message is due.
+    /// Due time of the next message.
     pub(crate) fn next(&self) -> Option<Time> {
         self.schedule.as_ref().map(Schedule::next)
     }
 
-    /// How many bytes it has to write now.
+    /// Bytes to write now.
     pub(crate) fn writable(&self) -> u64 {
         match (&self.schedule, self.size) {
             (Some(_), _) => self.due - self.written,
@@ -73,9 +71,8 @@ impl Application {
 pub(crate) struct Chunk {
     pattern: Pattern,
     bytes: Box<[u8]>,
-    /// The offset of the first byte.
+    /// Offset of the first byte.
     offset: u64,
-    /// How many bytes of the stream it has.
     filled: usize,
 }
 
@@ -89,7 +86,7 @@ impl Chunk {
         }
     }
 
-    /// Bytes of the stream from this offset on: at least one and at most this many.
+    /// The stream's bytes from this offset: at least one and at most `most`.
     pub(crate) fn at(&mut self, offset: u64, most: u64) -> &[u8] {
         if offset >= self.offset + self.filled as u64 {
             self.offset = offset;
@@ -102,5 +99,5 @@ impl Chunk {
     }
 }
 
-/// The largest write: it fits the second-level cache, together with what the kernel needs.
+/// Largest write: fits the second-level cache, together with the kernel's data.
 const CHUNK: usize = 128 << 10;

@@ -1,4 +1,4 @@
-//! The end that writes.
+//! The sending end of a stream.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -16,12 +16,12 @@ use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, socket, socks};
 
-/// Runs the client on this thread, in the thread's network namespace, until the transfer is complete or the
-/// duration is over; at most two seconds more. The thread should not be used for anything else: it gets a
-/// real-time priority for thin streams, and keeps it.
+/// Runs the client on this thread, in the thread's network namespace, until the transfer is
+/// complete or the duration is over; at most two seconds more. The thread keeps a real-time
+/// priority for thin streams, so do not use it for anything else.
 ///
 /// # Errors
-/// Any reason why the results would not mean what they say.
+/// Any reason that makes the results invalid.
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
     be_punctual(session.plan())?;
@@ -67,7 +67,7 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     Ok(report)
 }
 
-/// Opens the connection; false if the duration was over before it was established.
+/// Opens the connection; false if the duration ends before.
 fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, TrafficError> {
     let plan = session.plan();
     let server = SocketAddr::new(plan.paths[0].server, port);
@@ -101,8 +101,8 @@ fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, Traffi
     }
 }
 
-/// Closes in order: the server has read everything and closes, and then so does the client. If the server
-/// does not close, a reset ends the connection.
+/// Closes after the server, which has read everything. If the server does not close, a reset ends
+/// the connection.
 fn close(socket: &Socket) -> Result<(), TrafficError> {
     if !socket::wait(socket, false, CLOSING)?.read {
         // As in `socket::abort`.
@@ -111,21 +111,20 @@ fn close(socket: &Socket) -> Result<(), TrafficError> {
     Ok(())
 }
 
-/// The interval of checking whether it makes sense to go on.
+/// Interval of checks for the other end's failure.
 const LOOK: Time = Time::from_millis(100);
 
-/// How long to wait for the server to close.
+/// Time to wait for the server to close.
 const CLOSING: Time = Time::from_secs(1);
 
-/// The loop of a connected client.
 struct Writer<'a> {
     session: &'a Session,
     socket: &'a Socket,
     sampler: Sampler,
     application: Application,
     chunk: Chunk,
-    /// When data without a schedule was first written: as in the simulator, the application does not wait for
-    /// the connection to be established.
+    /// First write of data without a schedule: as in the simulator, the application does not wait
+    /// for the connection.
     began: Option<Time>,
     duration: Time,
 }
@@ -144,7 +143,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns that time, or until the duration is over.
     fn run(&mut self) -> Result<Option<Time>, TrafficError> {
         let mut blocked = false;
         loop {
@@ -205,7 +204,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// All data is written. Waits until it is read, or the duration is over.
+    /// Waits until all written data are read, or the duration is over.
     fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
         let shutdown = self.socket.shutdown(std::net::Shutdown::Write);
         shutdown.map_err(|error| self.lost(error))?;
@@ -234,7 +233,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes once; false if the socket had no room.
+    /// Writes once; false if the socket is full.
     fn write(&mut self, now: Time, most: u64) -> Result<bool, TrafficError> {
         let application = &mut self.application;
         let bytes = self.chunk.at(application.written, most);

@@ -1,4 +1,4 @@
-//! Data that the server's application received, and its delays.
+//! Data received by the server's application, and their delays.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
@@ -12,17 +12,16 @@ use super::session::WriteLog;
 pub(crate) struct Deliveries {
     warmup: Time,
     size: Option<u64>,
-    /// When messages were due, or a bulk client's log of its writes.
+    /// Due times of messages; `None`: a bulk client's log of writes.
     schedule: Option<Schedule>,
     traffic: Traffic,
     timeliness: Option<Timeliness>,
-    /// For a bulk transfer, the size of the pieces whose delay is measured; and the end of the next such
-    /// piece or message.
+    /// Size of a bulk transfer's pieces with a measured delay; and the end of the next such piece
+    /// or message.
     unit: u64,
     next_mark: u64,
-    /// All bytes that were read.
     pub(crate) bytes: u64,
-    /// The bytes that were read before the end of the warm-up.
+    /// Bytes read before the end of the warm-up.
     pub(crate) warmup_bytes: u64,
     pub(crate) delays: Histogram,
     pub(crate) last: Option<Time>,
@@ -49,7 +48,7 @@ impl Deliveries {
         }
     }
 
-    /// This many more bytes of a stream were read now.
+    /// Records bytes of a stream read now.
     pub(crate) fn read(&mut self, now: Time, bytes: u64, writes: &mut WriteLog) {
         self.count(now, bytes);
         let end = self.bytes;
@@ -70,7 +69,7 @@ impl Deliveries {
         }
     }
 
-    /// This many more bytes of requested data were read now, after which the reader may request more.
+    /// Records requested data read now; the reader may request more.
     pub(crate) fn answered(&mut self, now: Time, bytes: u64, conversation: &mut Conversation) {
         self.count(now, bytes);
         conversation.delivered(now, self.bytes);
@@ -79,7 +78,7 @@ impl Deliveries {
         }
     }
 
-    /// A datagram of this many bytes was read now, and was due then.
+    /// Records a datagram read now, with its due time.
     pub(crate) fn datagram(&mut self, now: Time, bytes: u64, due: Option<Time>) {
         self.count(now, bytes);
         self.delay(now, due);
@@ -102,12 +101,12 @@ impl Deliveries {
         }
     }
 
-    /// A finite transfer was read completely.
+    /// Whether a finite transfer was read completely.
     pub(crate) fn is_complete(&self) -> bool {
         self.size == Some(self.bytes)
     }
 
-    /// The timeliness of messages with a deadline, or of a video, up to then.
+    /// Timeliness of messages with a deadline, or of a video, until `end`.
     pub(crate) fn application(&self, end: Time) -> ApplicationSummary {
         let (Some(timeliness), Some(schedule)) = (&self.timeliness, &self.schedule) else {
             return ApplicationSummary::default();
@@ -122,8 +121,8 @@ impl Deliveries {
         late.summary(&self.traffic, &self.delays, timeliness.stall(end))
     }
 
-    /// The longest gap between deliveries, after the warm-up and the first delivery, if the run ends then;
-    /// `None` if nothing was delivered.
+    /// Longest gap between deliveries after the warm-up and the first delivery, for a run that ends
+    /// at `end`; `None` without deliveries.
     pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
         let gap = end.saturating_sub(self.last?.max(self.warmup));
         Some(self.longest_gap.max(gap))

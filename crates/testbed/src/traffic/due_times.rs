@@ -1,25 +1,24 @@
-//! Due times of datagrams, which both ends share.
+//! Due times of datagrams, shared by both ends.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-/// When datagrams were due; written by the client and read by the server.
+/// Due times, written by the client and read by the server.
 #[derive(Debug, Default)]
 pub(crate) struct DueTimes {
-    /// The number of the first that is kept.
+    /// Number of the first kept one.
     first: u64,
     times: VecDeque<Time>,
-    /// When the last of a finite transfer was sent.
+    /// Time when the last datagram of a finite transfer was sent.
     pub(crate) closed: Option<Time>,
 }
 
-/// How many due times are kept: a datagram that arrives after this many later ones were sent has no known
-/// delay.
+/// Number of kept due times: a datagram overtaken by more has no known delay.
 const KEPT: usize = 1 << 20;
 
 impl DueTimes {
-    /// The next datagram is about to be sent.
+    /// Records the due time of the next datagram before it is sent.
     pub(crate) fn sending(&mut self, due: Time) {
         if self.times.len() == KEPT {
             self.times.pop_front();
@@ -28,13 +27,13 @@ impl DueTimes {
         self.times.push_back(due);
     }
 
-    /// When the datagram with this number was due.
+    /// Due time of the datagram with this number.
     pub(crate) fn due(&self, number: u64) -> Option<Time> {
         let place = number.checked_sub(self.first)?;
         self.times.get(usize::try_from(place).ok()?).copied()
     }
 
-    /// How many have been sent.
+    /// Number of sent datagrams.
     pub(crate) fn sent(&self) -> u64 {
         self.first + self.times.len() as u64
     }

@@ -1,26 +1,26 @@
-//! The observations of each end of a transfer.
+//! Observations of each end of a transfer.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, Histogram};
 
 use super::sampler::Measured;
 
-/// The client's observations.
+/// Observations of the client.
 #[derive(Debug)]
 pub struct ClientReport {
-    /// When the client began to connect; ideally at zero.
+    /// Start of the connection attempt; ideally zero.
     pub(crate) began: Time,
-    /// When the connection was established; `None` if it never was.
+    /// Time when the connection was established, if ever.
     pub(crate) connected: Option<Time>,
-    /// How late messages were written to a socket that had room for them.
+    /// Lateness of messages written to a socket with space.
     pub(crate) lateness: Histogram,
     pub(crate) measured: Measured,
 }
 
-/// The server's observations.
+/// Observations of the server.
 #[derive(Debug)]
 pub struct ServerReport {
-    /// When the last byte of a finite transfer was read; for datagrams, the last that arrived.
+    /// Time of the last byte of a finite transfer; for datagrams, of the last arrival.
     pub(crate) complete: Option<Time>,
     /// Bytes read until the end of the warm-up, and in all.
     pub(crate) bytes: [u64; 2],

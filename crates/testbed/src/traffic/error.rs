@@ -1,4 +1,4 @@
-//! Why a connection gave no results.
+//! Errors of a connection.
 
 use std::io;
 
@@ -9,22 +9,22 @@ use super::pattern::Corruption;
 /// Why a connection gave no results.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
-    /// The kernel has no such socket, such as one of MPTCP.
+    /// The kernel has no such socket, such as MPTCP.
     #[error("cannot make a socket of {protocol}: {source}")]
     Socket {
         /// TCP or MPTCP.
         protocol: &'static str,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
-    /// A socket option that the kernel did not accept.
+    /// The kernel rejected a socket option.
     #[error("cannot set {option} to {value}: {source}")]
     Setting {
-        /// As socket(7) and tcp(7) spell it.
+        /// Name in socket(7) or tcp(7).
         option: &'static str,
-        /// The value that it should have had.
+        /// Rejected value.
         value: String,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
     /// A socket buffer did not get its size.
@@ -32,9 +32,9 @@ pub enum TrafficError {
     Buffer {
         /// SO_SNDBUF or SO_RCVBUF.
         option: &'static str,
-        /// The size that was wanted, in bytes.
+        /// Requested size, in bytes.
         wanted: u64,
-        /// The size that it got, in bytes.
+        /// Actual size, in bytes.
         got: u64,
     },
     /// The server cannot listen.
@@ -48,7 +48,7 @@ pub enum TrafficError {
     Connect {
         /// Address and port.
         to: String,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
     /// An MPTCP connection fell back to TCP.
@@ -59,9 +59,9 @@ pub enum TrafficError {
     Lost {
         /// The end that noticed it.
         side: Side,
-        /// The time since the start.
+        /// Time since the start.
         at: Time,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
     /// The other end closed before all data had arrived.
@@ -69,27 +69,27 @@ pub enum TrafficError {
     Ended {
         /// The end that noticed it.
         side: Side,
-        /// The time since the start.
+        /// Time since the start.
         at: Time,
     },
-    /// The data received differs from the data sent.
+    /// The received data differ from the sent data.
     #[error(transparent)]
     Corrupt(#[from] Corruption),
     /// The thread of the other end has ended.
     #[error("the {0} is gone")]
     Gone(Side),
-    /// Somebody called [`Session::stop`](super::Session::stop).
+    /// [`Session::stop`](super::Session::stop) was called.
     #[error("stopped")]
     Stopped,
     /// The kernel's state of the connection cannot be read.
     #[error("cannot read the state of the connection: {0}")]
     State(#[source] io::Error),
-    /// A system call failed that should not.
+    /// A system call failed unexpectedly.
     #[error("{call}: {source}")]
     System {
-        /// Its name.
+        /// Name of the call.
         call: &'static str,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
 }
@@ -110,9 +110,9 @@ impl TrafficError {
 /// An end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Opens it and sends.
+    /// The end that opens the connection and sends.
     Client,
-    /// Accepts it and reads.
+    /// The end that accepts the connection and reads.
     Server,
 }
 

@@ -1,14 +1,14 @@
 //! Traffic of the scenario from a client to a server, and its measurements.
 //!
-//! Both ends are threads of one process, each in its own network namespace (namespaces(7)), and share a clock
-//! and a [`Session`]. The results are defined like those of `ropewalk_simulator`:
+//! Both ends are threads of one process, each in its own network namespace (namespaces(7)), with a
+//! common clock and a [`Session`]. Results are defined as in `ropewalk_simulator`:
 //!
-//! - Zero is the session's start. The client opens the connection then, and its first bytes count as written
-//!   then, whether the connection is established or not.
-//! - A delay is the time from the application's write (for a message: when it was due) until the server's
+//! - Zero is the session's start. The client opens the connection then, and its first bytes count
+//!   as written then, even before the connection is established.
+//! - A delay runs from the application's write (or a message's due time) until the server's
 //!   application has the last byte of the piece, in order.
-//! - Datagrams have numbers: those that arrive count, whatever is missing before them.
-//! - Every byte that the server reads is compared with what was sent.
+//! - Datagrams are numbered: each arrival counts, independent of missing ones.
+//! - The server compares every byte with the sent data.
 
 mod application;
 mod client;

@@ -1,4 +1,4 @@
-//! Computes a connection's results from the observations of both ends.
+//! Results of a connection from the observations of both ends.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTimeline};
@@ -10,90 +10,90 @@ use super::sampler::Row;
 use super::session::Session;
 use super::tcp_info::SubflowState;
 
-/// The results of one connection; the keys are those of the JSON contract.
+/// Results of one connection; keys are those of the JSON contract.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TrafficOutcome {
-    /// The goodput: bytes that the application received in order, over the time from the first write (or the
-    /// end of the warm-up) to its completion or the end of the run; 10^6 bit/s.
+    /// Goodput: bytes received in order by the application, from the first write (or the end of the
+    /// warm-up) to the completion or the end of the run; 10^6 bit/s.
     pub goodput_mbps: f64,
-    /// Bytes that the application received in order in the measured time.
+    /// Bytes received in order by the application in the measured time.
     pub delivered_bytes: u64,
-    /// First write to last delivery of a finite transfer that was completed.
+    /// From the first write to the last delivery of a completed finite transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<f64>,
-    /// How long the run lasted, warm-up included.
+    /// Length of the run, warm-up included.
     pub duration_s: f64,
-    /// From the application's write to delivery in order; absent if nothing was delivered.
+    /// From the application's write to delivery in order; absent without deliveries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// The application's own results, such as those of a player.
+    /// The application's own results, such as a player's.
     #[serde(flatten)]
     pub application: ApplicationSummary,
-    /// The longest gap between deliveries after the warm-up and the first delivery, including the gap at the
-    /// end of a run that was not complete; absent if nothing was delivered.
+    /// Longest gap between deliveries after the warm-up and the first delivery, including the end
+    /// of an incomplete run; absent without deliveries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_gap_s: Option<f64>,
-    /// How late this machine wrote messages to a socket with room: a part of `delay_ms`.
+    /// This machine's lateness in writing messages to a socket with space, a part of `delay_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_lateness_ms: Option<DelaySummary>,
     /// In the order of the plan's paths.
     pub subflows: Vec<Subflow>,
-    /// "Read this before trusting the numbers".
+    /// Caveats of the results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The state at regular steps, if the plan asked for it.
+    /// State at regular steps, if the plan requests it.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
-    /// The delay from the application's write to delivery in order.
+    /// Delay from the application's write to delivery in order.
     #[serde(skip)]
     pub delays: Vec<DelayBin>,
 }
 
-/// One subflow over the measured time: counters of the client's kernel, and for the goodput of the server's.
+/// One subflow over the measured time: counters of the client's kernel, and the goodput from the
+/// server's.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Subflow {
-    /// Its path's name; the client's address if the plan has no path with that address.
+    /// Name of its path; the client's address if no path has it.
     pub link: String,
-    /// Bytes that this subflow received in its own order; 10^6 bit/s. Unlike the simulator's, it includes
-    /// data that another subflow had delivered before: the kernel does not tell them apart.
+    /// Bytes received in subflow order; 10^6 bit/s. Unlike in the simulator, data that another
+    /// subflow delivered before are included: the kernel does not distinguish them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
-    /// Its share of what all subflows received; 0 if there was nothing.
+    /// Share of all subflows' received bytes; 0 if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Data segments sent, including retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments_sent: Option<u64>,
-    /// Segments retransmitted on the same subflow. Retransmitted SYNs are included if the subflow was added
-    /// to a connection.
+    /// Segments retransmitted on the same subflow, including SYNs of an added subflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmissions: Option<u64>,
-    /// How often the retransmission timer expired (Linux 6.7 and later).
+    /// Number of retransmission timeouts (Linux 6.7 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
-    /// Retransmissions of segments that the receiver had, according to its D-SACKs: without SACK there are
-    /// none, and lost acknowledgements are missing (Linux 4.19 and later).
+    /// Retransmissions of segments that the receiver had, by its D-SACKs: none without SACK, and
+    /// lost acknowledgements are missing (Linux 4.19 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_retransmissions: Option<u64>,
-    /// Payload that an aggregator sent again on another carrier.
+    /// Payload that an aggregator retransmitted on another carrier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
-    /// The smoothed round-trip time at the end; absent if none was measured.
+    /// Smoothed RTT at the end; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ms: Option<f64>,
 }
 
-/// The state of the connection at regular steps, as columns of equal length.
+/// State of the connection at regular steps, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Timeline {
-    /// One row for each step and subflow, with the columns of the simulator. The goodput is that of
+    /// One row per step and subflow, with the simulator's columns. The goodput is
     /// [`Subflow::goodput_mbps`], NaN if the kernel does not report it.
     pub subflows: SubflowTimeline,
-    /// One row for each step.
+    /// One row per step.
     pub connection: ConnectionTimeline,
 }
 
-/// One row for each step.
+/// One row per step.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ConnectionTimeline {
     /// End of the step.
@@ -102,11 +102,10 @@ pub struct ConnectionTimeline {
     pub goodput_mbps: Vec<f64>,
 }
 
-/// The results of a session, from those of [`run_client`](super::run_client) and
-/// [`run_server`](super::run_server).
+/// Combines the results of [`run_client`](super::run_client) and [`run_server`](super::run_server).
 ///
 /// # Errors
-/// The error of the end that failed first, if one or both have.
+/// The error of the end that failed first.
 pub fn outcome(
     session: &Session,
     client: Result<ClientReport, TrafficError>,
@@ -140,7 +139,7 @@ pub fn outcome(
     })
 }
 
-/// The subflows in the order of the paths, with their indices in the samples of both ends.
+/// Subflows in path order, with their indices in the samples of both ends.
 struct Order(Vec<SubflowEnds>);
 
 struct SubflowEnds {
@@ -184,7 +183,7 @@ impl Order {
         let baseline = |of: &Option<Row>, end: &Row| of.clone().unwrap_or_else(|| end.clone());
         let (sent, received) = (&client.measured, &server.measured);
         let sent_before = baseline(&sent.baseline, &sent.end);
-        // The first bytes may have come before the server's first sample.
+        // The first bytes may have arrived before the server's first sample.
         let received_before = match plan.warmup {
             Time::ZERO => nothing,
             _ => baseline(&received.baseline, &received.end),
@@ -208,7 +207,7 @@ impl Order {
         subflows.collect()
     }
 
-    /// The rows that both ends have; the client's state, the server's goodput.
+    /// Rows of both ends: the client's state, the server's goodput.
     fn timeline(&self, client: &ClientReport, server: &ServerReport) -> Timeline {
         let mut timeline = Timeline::default();
         let mut received = server.measured.rows.iter().peekable();
@@ -254,7 +253,7 @@ impl SubflowEnds {
         row.subflows.get(self.client).copied().unwrap_or_default()
     }
 
-    /// Bytes received between the two; `None` if the server's kernel does not report them.
+    /// Bytes received between two rows; `None` if the server's kernel does not report them.
     fn received_between(&self, from: &Row, to: &Row) -> Option<u64> {
         let received = |row: &Row| match row.subflows.get(self.server?) {
             Some(state) => state.received,
@@ -282,7 +281,7 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
     warnings
 }
 
-/// Sets each subflow's share of what all received, if that is known of all.
+/// Sets each subflow's share of all received bytes, if all are known.
 pub(crate) fn share_out(subflows: &mut [Subflow]) {
     let all: Option<f64> = subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
     for subflow in subflows {
@@ -294,7 +293,7 @@ pub(crate) fn share_out(subflows: &mut [Subflow]) {
 /// A client that begins later than this causes a warning.
 const LATE: Time = Time::from_millis(10);
 
-/// The increase of a counter that may be missing.
+/// Increase of an optional counter.
 pub(crate) fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
     Some(to?.saturating_sub(from.unwrap_or(0)))
 }

@@ -1,4 +1,4 @@
-//! The plan of a connection: the tasks of a client and its server.
+//! Plan of a connection: the tasks of a client and its server.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,88 +9,86 @@ use ropewalk_simulator::{Conversation, Schedule};
 
 use super::pattern::Pattern;
 
-/// One connection: its data, its protocol, and how it is measured.
+/// One connection: data, protocol, and measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The flow's name in random streams; the simulator's measured flow is `flow`.
+    /// Name of the flow's random streams; `flow` for the simulator's measured flow.
     pub name: String,
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The protocol of the sockets.
+    /// Protocol of the sockets.
     pub protocol: SocketProtocol,
-    /// Congestion control by the kernel's name (`cubic`, `reno`), set on the socket: what a
-    /// namespace has by default depends on the machine. Datagrams have none.
+    /// Congestion control by the kernel's name (`cubic`, `reno`), set on the socket, since defaults
+    /// depend on the machine. Datagrams have none.
     pub congestion: Option<String>,
-    /// What the client's application sends.
+    /// Traffic of the client's application.
     pub traffic: Traffic,
-    /// The delay of a bulk transfer is measured for each piece of this size.
+    /// Piece size for the delays of a bulk transfer.
     pub segment: Bytes,
     /// The measured time begins after it.
     pub warmup: Time,
-    /// Everything ends then at the latest.
+    /// Latest end.
     pub duration: Time,
-    /// The step of the timeline; `None` records none.
+    /// Step of the timeline; `None`: no timeline.
     pub step: Option<Time>,
     /// Nagle's algorithm. Messages are sent without it (TCP_NODELAY), as in the simulator.
     pub nagle: bool,
-    /// A fixed send buffer (`sk_sndbuf`); with `None`, the kernel lets it grow up to the namespace's
-    /// net.ipv4.tcp_wmem.
+    /// A fixed send buffer (`sk_sndbuf`); `None`: grows up to the namespace's net.ipv4.tcp_wmem.
     pub send_buffer: Option<Bytes>,
-    /// A fixed receive buffer (`sk_rcvbuf`), overhead included; with `None`, the kernel lets it grow up to
-    /// the namespace's net.ipv4.tcp_rmem. A fixed one has its full size from the start, unlike that of an
-    /// ordinary program.
+    /// A fixed receive buffer (`sk_rcvbuf`), overhead included, with its full size from the start;
+    /// `None`: grows up to the namespace's net.ipv4.tcp_rmem.
     pub receive_buffer: Option<Bytes>,
-    /// TCP_NOTSENT_LOWAT: the application is woken when less than this has not been sent yet; `None` is the
-    /// kernel's default, without a limit.
+    /// TCP_NOTSENT_LOWAT: wakes the application when less is unsent; `None`: the kernel's default,
+    /// unlimited.
     pub unsent: Option<u32>,
-    /// A SOCKS5 proxy (RFC 1928) that the client goes through; the time that this takes counts.
+    /// A SOCKS5 proxy (RFC 1928) of the client, whose time counts.
     pub proxy: Option<SocketAddr>,
     /// Settings of [`SocketProtocol::Udp`] alone.
     pub datagrams: Option<DatagramSettings>,
-    /// The paths of the connection. It is opened on the first; those after it name the subflows that the path
-    /// manager adds.
+    /// Paths of the connection. It is opened on the first; the others name the subflows that the
+    /// path manager adds.
     pub paths: Vec<PathEnds>,
 }
 
-/// The protocol of a connection's sockets.
+/// Protocol of a connection's sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketProtocol {
-    /// One TCP connection; it may go through a tunnel or a proxy.
+    /// One TCP connection, possibly through a tunnel or a proxy.
     Tcp,
-    /// One MPTCP connection. If it falls back to TCP, that is an error.
+    /// One MPTCP connection; falling back to TCP is an error.
     Mptcp,
     /// Datagrams (RFC 768), without congestion control and acknowledgements.
     Udp,
 }
 
-/// What a sender and a receiver of datagrams know of the links between them.
+/// Link parameters known to a sender and a receiver of datagrams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatagramSettings {
-    /// The first link, which a bulk sender keeps busy and has for itself.
+    /// The first link, which a bulk sender keeps busy and no other flow uses.
     pub first: LinkConfig,
-    /// The header bytes before each payload, from the IP header on.
+    /// Header bytes of each datagram, IP header included.
     pub headers: u32,
-    /// A finite transfer is over when all is sent and nothing has arrived for this long.
+    /// Time without arrivals after which a completely sent transfer is over.
     pub silence_timeout: Time,
 }
 
 /// The two ends of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathEnds {
-    /// The name that results use.
+    /// Name in results.
     pub name: String,
-    /// The client's address, which it binds to.
+    /// Client address to bind to.
     pub client: IpAddr,
-    /// The server's address.
+    /// Server address.
     pub server: IpAddr,
-    /// The client's device (SO_BINDTODEVICE). For [`SocketProtocol::Tcp`] alone: with MPTCP it would hold
-    /// all subflows.
+    /// Client device (SO_BINDTODEVICE), for [`SocketProtocol::Tcp`] only: it would bind all
+    /// subflows of MPTCP.
     pub device: Option<String>,
 }
 
 impl Plan {
-    /// A plan without options: seed 1, segments for an MTU of 1500 bytes, the kernel's own congestion control and
-    /// buffers, Nagle's algorithm, no warm-up, no timeline, no proxy.
+    /// A plan with defaults: seed 1, segments for an MTU of 1500 bytes, the kernel's congestion
+    /// control and buffers, Nagle's algorithm, no warm-up, timeline or proxy.
     pub fn new(
         protocol: SocketProtocol,
         traffic: Traffic,
@@ -117,7 +115,7 @@ impl Plan {
         }
     }
 
-    /// What its server requests, if it does.
+    /// Requests of the server, if any.
     pub(crate) fn conversation(&self) -> Option<Conversation> {
         let Traffic::Requested(requested) = &self.traffic else {
             return None;
@@ -127,7 +125,7 @@ impl Plan {
         Some(Conversation::new(requested, times, random, true))
     }
 
-    /// When its messages are due; `None` for bulk, and for requested data.
+    /// Due times of messages; `None` for bulk and requested data.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         Schedule::new(
             &self.traffic,
@@ -137,12 +135,12 @@ impl Plan {
         )
     }
 
-    /// The bytes of its stream.
+    /// Bytes of the stream.
     pub(crate) fn pattern(&self) -> Pattern {
         Pattern::new(self.seed)
     }
 
-    /// The bytes of a message; for a bulk transfer, of a full segment or datagram.
+    /// Bytes of a message; for a bulk transfer, of a full segment or datagram.
     pub(crate) fn unit(&self) -> u64 {
         match self.traffic {
             Traffic::Bulk { .. } | Traffic::Video(_) | Traffic::Requested(_) => {
@@ -152,7 +150,7 @@ impl Plan {
         }
     }
 
-    /// All bytes that it will send, if that is known.
+    /// Total number of bytes, if known.
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),

@@ -1,7 +1,7 @@
-//! Both ends of a connection over which the server requests data that the client sends.
+//! Both ends of a connection on which the server requests data from the client.
 //!
-//! Both share the state of requests and responses, as both ends of the simulator's connections do; the
-//! requests and the responses themselves go over the sockets.
+//! They share the state of requests and responses, as in the simulator; the requests and responses
+//! use the sockets.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -12,14 +12,14 @@ use socket2::Socket;
 use super::application::Chunk;
 use super::error::{Side, TrafficError};
 
-/// A stream that is written into a socket until that has no room.
+/// A stream that is written until the socket is full.
 pub(crate) struct Pipe<'a> {
     pub(crate) socket: &'a Socket,
-    /// The bytes of the stream.
+    /// Bytes of the stream.
     pub(crate) chunk: &'a mut Chunk,
-    /// How many have been written.
+    /// Number of written bytes.
     pub(crate) written: &'a mut u64,
-    /// Whether the socket had no room.
+    /// Whether the socket is full.
     pub(crate) is_full: bool,
     pub(crate) error: Option<io::Error>,
 }
@@ -44,7 +44,7 @@ impl Sink for Pipe<'_> {
     fn close(&mut self) {}
 }
 
-/// The client reads requests; returns false if the server has closed.
+/// Reads requests at the client; false if the server has closed.
 pub(crate) fn hear(
     socket: &Socket,
     now: Time,
@@ -69,8 +69,8 @@ pub(crate) fn hear(
     }
 }
 
-/// The server sends the requests that it has now, as far as the socket has room. Returns when it will have
-/// more without further data.
+/// Sends the server's pending requests until the socket is full. Returns the time of the next
+/// request without further data.
 pub(crate) fn ask(
     socket: &Socket,
     now: Time,

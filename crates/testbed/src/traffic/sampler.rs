@@ -1,4 +1,4 @@
-//! Samples the kernel's state of a connection's subflows at regular times.
+//! Periodic samples of a connection's kernel state.
 
 use ropewalk_quantities::Time;
 use socket2::Socket;
@@ -7,8 +7,8 @@ use super::error::TrafficError;
 use super::plan::{Plan, SocketProtocol};
 use super::tcp_info::{Addresses, SubflowState, is_fallback, mptcp_states, tcp_state};
 
-/// Samples a connected socket: at the end of the warm-up, at each step of the timeline, at the end, and often
-/// enough in between to know the counters of a subflow that is removed.
+/// Samples a connected socket at the end of the warm-up, at each step of the timeline, at the end,
+/// and often enough in between for the counters of removed subflows.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     protocol: SocketProtocol,
@@ -16,42 +16,42 @@ pub(crate) struct Sampler {
     step: Option<Time>,
     next_step: Time,
     next_look: Time,
-    /// All subflows in the order in which they were first seen, removed or not.
+    /// All subflows, removed or not, in order of appearance.
     subflows: Vec<(Addresses, SubflowState)>,
     measured: Measured,
 }
 
-/// The samples of a connection.
+/// Samples of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// All subflows that ever existed, in the order of the states.
+    /// Addresses of all subflows, in the order of the states.
     pub(crate) addresses: Vec<Addresses>,
-    /// At the end of the warm-up; `None` if it was never reached.
+    /// At the end of the warm-up, if reached.
     pub(crate) baseline: Option<Row>,
-    /// One for each step; the last one may be shorter.
+    /// One per step; the last one may be shorter.
     pub(crate) rows: Vec<Row>,
     /// At the end.
     pub(crate) end: Row,
 }
 
-/// A connection at one time.
+/// State of a connection at one time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// The end of the step: the same at both ends of the connection.
+    /// End of the step, equal at both ends of the connection.
     pub(crate) due: Time,
-    /// When the kernel was asked.
+    /// Time of the sample.
     pub(crate) at: Time,
-    /// Bytes that the application had read or written by then.
+    /// Bytes read or written by the application.
     pub(crate) bytes: u64,
-    /// Subflows that did not exist yet are missing.
+    /// States of the subflows that existed.
     pub(crate) subflows: Vec<SubflowState>,
 }
 
-/// The longest time between samples.
+/// Longest time between samples.
 const LOOK: Time = Time::from_millis(100);
 
 impl Sampler {
-    /// For a socket that is connected.
+    /// A sampler of a connected socket.
     pub(crate) fn new(plan: &Plan) -> Sampler {
         Sampler {
             protocol: plan.protocol,
@@ -64,7 +64,7 @@ impl Sampler {
         }
     }
 
-    /// When the next sample is due.
+    /// Time of the next sample.
     pub(crate) fn next(&self) -> Time {
         let warmup = match self.measured.baseline {
             None => self.warmup,
@@ -73,10 +73,10 @@ impl Sampler {
         warmup.min(self.next_step).min(self.next_look)
     }
 
-    /// Takes a sample; `bytes` is what the application has read or written so far.
+    /// Takes a sample; `bytes` have been read or written by the application.
     ///
     /// # Errors
-    /// A connection that should use MPTCP does not, or the kernel does not answer.
+    /// If MPTCP is planned but not used, or the kernel reports an error.
     pub(crate) fn look(
         &mut self,
         socket: &Socket,
@@ -102,7 +102,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// Takes the last sample, the run having ended at `end`.
+    /// Takes the last sample of a run that ended at `end`.
     ///
     /// # Errors
     /// As [`Sampler::look`].

@@ -1,4 +1,4 @@
-//! The end that reads.
+//! The receiving end of a stream.
 
 use std::io::{ErrorKind, Read};
 
@@ -14,12 +14,12 @@ use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, requested, socket};
 
-/// Runs the server on this thread, in the thread's network namespace, until the transfer is complete or the
-/// duration is over; at most two seconds more. Checks every byte that it reads. The thread should not be used
-/// for anything else, as for [`run_client`](super::run_client).
+/// Runs the server on this thread, in the thread's network namespace, until the transfer is
+/// complete or the duration is over; at most two seconds more. Checks every byte. As for
+/// [`run_client`](super::run_client), do not use the thread for anything else.
 ///
 /// # Errors
-/// Any reason why the results would not mean what they say.
+/// Any reason that makes the results invalid.
 pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
@@ -60,7 +60,7 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     })
 }
 
-/// The client's connection; `None` if the duration was over before it came.
+/// The client's connection, if it arrives before the end.
 fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, TrafficError> {
     let duration = session.plan().duration;
     loop {
@@ -98,13 +98,13 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
     }
 }
 
-/// The interval of checking whether it makes sense to go on.
+/// Interval of checks for the other end's failure.
 const LOOK: Time = Time::from_millis(100);
 
-/// The largest read: its data is checked while it is in the cache.
+/// Largest read, whose data stay in the cache for the check.
 const CHUNK: usize = 256 << 10;
 
-/// Reads until the transfer is complete, and returns when it was, or until the duration is over.
+/// Reads until the transfer is complete, and returns that time, or until the duration is over.
 fn read(
     session: &Session,
     socket: &Socket,

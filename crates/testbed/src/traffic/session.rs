@@ -1,4 +1,4 @@
-//! The state shared by the two ends of a connection: they are threads of one process with one clock.
+//! State shared by the two ends of a connection, which are threads of one process with one clock.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::due_times::DueTimes;
 use super::error::{Side, TrafficError};
 use super::plan::Plan;
 
-/// One connection of a run. Its client and its server each borrow it, on a thread of their own.
+/// One connection of a run, borrowed by its client's and its server's thread.
 #[derive(Debug)]
 pub struct Session {
     plan: Plan,
@@ -20,15 +20,15 @@ pub struct Session {
     changed: Condvar,
     writes: Mutex<WriteLog>,
     due_times: Mutex<DueTimes>,
-    /// What the server requests, if it does.
+    /// Requests of the server, if any.
     conversation: Option<Mutex<Conversation>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The port on which the server listens.
+    /// Port of the listening server.
     port: Option<u16>,
-    /// When the last byte of a finite transfer was read.
+    /// Time of the last byte of a finite transfer.
     complete: Option<Time>,
     stopped: bool,
     ends: [End; 2],
@@ -36,14 +36,14 @@ struct State {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// It has all its results, and keeps the socket open for the other end to get its own.
+    /// The end has its results, and keeps the socket open for the other end.
     measured: bool,
     /// Its thread has ended.
     left: bool,
 }
 
 impl Session {
-    /// The connection is opened at `start`, which is zero in all its results. `start` must leave both threads
+    /// The connection is opened at `start`, time zero of all results, which must leave both threads
     /// time to begin.
     pub fn new(plan: Plan, start: Instant) -> Session {
         Session {
@@ -57,18 +57,18 @@ impl Session {
         }
     }
 
-    /// The plan of the connection.
+    /// Plan of the connection.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Makes both ends stop, within a tenth of a second.
+    /// Stops both ends within a tenth of a second.
     pub fn stop(&self) {
         self.state().stopped = true;
         self.changed.notify_all();
     }
 
-    /// The time since the start; zero before it.
+    /// Time since the start; zero before it.
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
@@ -92,19 +92,19 @@ impl Session {
         }
     }
 
-    /// The server listens on this port.
+    /// Publishes the server's port.
     pub(crate) fn listening(&self, port: u16) {
         self.state().port = Some(port);
         self.changed.notify_all();
     }
 
-    /// The finite transfer is complete.
+    /// Records the completion of a finite transfer.
     pub(crate) fn complete(&self, at: Time) {
         self.state().complete = Some(at);
         self.changed.notify_all();
     }
 
-    /// Waits until the transfer is complete, but no longer than this; returns when it was.
+    /// Waits until the transfer is complete, at most until `until`; returns the completion time.
     pub(crate) fn wait_complete(&self, until: Time) -> Option<Time> {
         let state = self.state();
         if state.complete.is_some() {
@@ -115,7 +115,7 @@ impl Session {
             .complete
     }
 
-    /// This end has all its results. Waits until the other has its own, or has ended.
+    /// Records that this end has its results. Waits until the other has, or has ended.
     pub(crate) fn measured(&self, side: Side) {
         let mut state = self.state();
         state.ends[side as usize].measured = true;
@@ -131,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Whether it makes sense to go on.
+    /// Returns an error if continuing is useless.
     pub(crate) fn check(&self, side: Side) -> Result<(), TrafficError> {
         self.check_state(&self.state(), side)
     }
@@ -144,18 +144,18 @@ impl Session {
         }
     }
 
-    /// The log of a bulk client's writes.
+    /// Log of a bulk client's writes.
     pub(crate) fn writes(&self) -> MutexGuard<'_, WriteLog> {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The requests of the server and the responses of the client, for such traffic.
+    /// Requests and responses, for such traffic.
     pub(crate) fn conversation(&self) -> Option<MutexGuard<'_, Conversation>> {
         let conversation = self.conversation.as_ref()?;
         Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// When datagrams were due.
+    /// Due times of datagrams.
     pub(crate) fn due_times(&self) -> MutexGuard<'_, DueTimes> {
         let times = self.due_times.lock();
         times.unwrap_or_else(PoisonError::into_inner)
@@ -182,10 +182,10 @@ impl Session {
     }
 }
 
-/// The interval of polling for events that cause no wake-up.
+/// Interval of polling for events that cause no wake-up.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long an end that is done waits for the other, which only has to read counters.
+/// Time that a finished end waits for the other, which only has to read counters.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Marks an end's thread as running.
@@ -201,15 +201,13 @@ impl Drop for Presence<'_> {
     }
 }
 
-/// When each byte of a bulk transfer was written.
-///
-/// It only holds what was written and not yet read, which the socket's buffers bound.
+/// Write times of a bulk transfer's unread bytes, as many as fit the socket buffers.
 #[derive(Debug, Default)]
 pub(crate) struct WriteLog(VecDeque<(u64, Time)>);
 
 impl WriteLog {
-    /// Bytes from this offset on are about to be written. Called before the write, since the other end may
-    /// have the bytes before that returns; called again if the write took none.
+    /// Records that bytes from this offset are about to be written: the other end may have them
+    /// before the write returns. Called again if the write accepted none.
     pub(crate) fn writing(&mut self, offset: u64, at: Time) {
         match self.0.back_mut() {
             Some(last) if last.0 == offset => last.1 = at,
@@ -217,7 +215,7 @@ impl WriteLog {
         }
     }
 
-    /// When the byte at this offset was written; after this, no earlier byte may be asked for.
+    /// Write time of the byte at this offset; later calls must not go back.
     pub(crate) fn written_at(&mut self, offset: u64) -> Option<Time> {
         while self.0.get(1).is_some_and(|&(next, _)| next <= offset) {
             self.0.pop_front();
@@ -238,7 +236,7 @@ mod tests {
         assert_eq!(log.written_at(0), None);
         log.writing(0, at(1));
         log.writing(100, at(2));
-        // The write at 2 ms took nothing, the one at 3 ms did.
+        // The write at 2 ms accepted nothing, the one at 3 ms did.
         log.writing(100, at(3));
         log.writing(300, at(4));
         for (offset, millis) in [(0, 1), (99, 1), (100, 3), (299, 3), (300, 4), (5_000, 4)] {

@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::error::TrafficError;
 use super::plan::{Plan, SocketProtocol};
 
-/// The client's socket, bound to its address on the first path.
+/// Client socket, bound to its address on the first path.
 pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     let socket = open(plan)?;
     let path = &plan.paths[0];
@@ -26,7 +26,7 @@ pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     Ok(socket)
 }
 
-/// The server's socket, listening on every address, for one connection or for datagrams; and its port.
+/// Server socket with its port, on all addresses, for one connection or for datagrams.
 pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     let socket = open(plan)?;
     let any = match plan.paths[0].server {
@@ -45,16 +45,15 @@ pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     Ok((socket, port))
 }
 
-/// What a socket is ready for.
+/// Readiness of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// It can be read: data, or the end of the stream.
+    /// Readable: data, or the end of the stream.
     pub(crate) read: bool,
-    /// It can be written.
     pub(crate) write: bool,
 }
 
-/// Waits until the socket can be read (or written, if asked for), but no longer than this.
+/// Waits for up to `most` until the socket is readable (or, with `write`, writable).
 pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, TrafficError> {
     let write = if write {
         PollFlags::OUT
@@ -84,9 +83,9 @@ pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, Tr
     })
 }
 
-/// Closes at once, by a reset, so that no connection stays behind and keeps its namespace.
+/// Closes at once by a reset, so that no connection keeps its namespace alive.
 pub(crate) fn abort(socket: Socket) {
-    // A socket that is already closed needs no reset.
+    // A closed socket needs no reset.
     let _ = socket.set_linger(Some(Duration::ZERO));
 }
 
@@ -111,7 +110,7 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
     })?;
     set("O_NONBLOCK", true, socket.set_nonblocking(true))?;
     if plan.protocol == SocketProtocol::Udp {
-        // As large as the kernel allows; datagrams for which it has no room are counted.
+        // As large as the kernel allows; datagrams dropped for lack of space are counted.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAMS)
             .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, DATAGRAMS));
         return Ok(socket);
@@ -144,7 +143,7 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
     Ok(socket)
 }
 
-/// Bytes of datagrams, overhead included, that may wait for the server's thread.
+/// Largest queue of datagrams for the server's thread, in bytes with overhead.
 const DATAGRAMS: usize = 8 << 20;
 
 fn set(
@@ -159,7 +158,7 @@ fn set(
     })
 }
 
-/// The kernel limits the size without an error.
+/// Checks a buffer's size, which the kernel limits without an error.
 fn buffer(option: &'static str, wanted: Bytes, got: io::Result<usize>) -> Result<(), TrafficError> {
     let got = got.map_err(|source| TrafficError::System {
         call: "getsockopt",

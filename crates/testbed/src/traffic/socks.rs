@@ -1,4 +1,4 @@
-//! The client's part of SOCKS5 (RFC 1928): to the server through a proxy, without authentication.
+//! SOCKS5 client (RFC 1928), without authentication.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +16,8 @@ const IPV4: u8 = 1;
 const IPV6: u8 = 4;
 const SUCCEEDED: u8 = 0;
 
-/// Asks the proxy at the other end of `socket` for a connection to `to` (RFC 1928, sections 3, 4 and 6);
-/// false if the duration was over before the reply came.
+/// Connects to `to` through the proxy at the other end of `socket` (RFC 1928, sections 3, 4 and 6);
+/// false if the duration ends before the reply.
 pub(crate) fn connect(
     session: &Session,
     socket: &Socket,
@@ -70,7 +70,7 @@ fn request(to: SocketAddr) -> Vec<u8> {
     request
 }
 
-/// Fills `bytes`; false if the duration was over before they came.
+/// Fills `bytes`; false if the duration ends before.
 fn read(session: &Session, socket: &Socket, bytes: &mut [u8]) -> Result<bool, TrafficError> {
     let mut filled = 0;
     let mut stream = socket;

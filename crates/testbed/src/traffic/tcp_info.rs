@@ -1,7 +1,7 @@
-//! The kernel's state of TCP and MPTCP sockets: TCP_INFO, MPTCP_INFO, MPTCP_TCPINFO, MPTCP_SUBFLOW_ADDRS
+//! Kernel state of TCP and MPTCP sockets: TCP_INFO, MPTCP_INFO, MPTCP_TCPINFO, MPTCP_SUBFLOW_ADDRS
 //! (include/uapi/linux/tcp.h, include/uapi/linux/mptcp.h).
 //!
-//! Every kernel returns as much of a struct as it knows; further fields are absent.
+//! Each kernel returns the fields of a struct that it knows; others are absent.
 
 use std::io;
 use std::mem::offset_of;
@@ -12,7 +12,7 @@ use ropewalk_quantities::Time;
 
 use crate::syscalls::socket_option;
 
-/// `SOL_MPTCP` of include/linux/socket.h, and the options below it.
+/// `SOL_MPTCP` of include/linux/socket.h, and its options.
 const SOL_MPTCP: libc::c_int = 284;
 const MPTCP_INFO: libc::c_int = 1;
 const MPTCP_TCPINFO: libc::c_int = 2;
@@ -20,7 +20,7 @@ const MPTCP_SUBFLOW_ADDRS: libc::c_int = 3;
 
 const MPTCP_INFO_FLAG_FALLBACK: u32 = 1;
 
-/// States of a socket that is not open yet, or no longer: `TCP_SYN_SENT`, `TCP_SYN_RECV` and `TCP_CLOSE` of
+/// States of a socket that is not open: `TCP_SYN_SENT`, `TCP_SYN_RECV` and `TCP_CLOSE` of
 /// include/net/tcp_states.h.
 const NOT_OPEN: [u8; 3] = [2, 3, 7];
 
@@ -95,7 +95,7 @@ const ARRAY_HEADER: usize = 16;
 /// `struct __kernel_sockaddr_storage`.
 const SOCKADDR: usize = 128;
 
-/// One end's state of one subflow, or of a TCP connection.
+/// One end's state of a subflow or TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubflowState {
     /// Congestion window, in bytes.
@@ -104,44 +104,44 @@ pub(crate) struct SubflowState {
     pub(crate) ssthresh: Option<u64>,
     /// Bytes in flight, from the number of segments (`tcp_packets_in_flight`).
     pub(crate) in_flight: u64,
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// Smoothed RTT; `None` before the first sample.
     pub(crate) srtt: Option<Time>,
     /// With SYN and its retransmissions.
     pub(crate) retransmissions: u64,
-    /// Bytes that arrived in the subflow's own order.
+    /// Bytes received in subflow order.
     pub(crate) received: Option<u64>,
-    /// Segments with data, including retransmissions.
+    /// Data segments, including retransmissions.
     pub(crate) data_segments: Option<u64>,
-    /// Segments that arrived twice, according to D-SACKs (RFC 2883).
+    /// Segments that arrived twice, by D-SACKs (RFC 2883).
     pub(crate) dsack_duplicates: Option<u64>,
-    /// How often the retransmission timer expired.
+    /// Number of retransmission timeouts.
     pub(crate) timeouts: Option<u64>,
 }
 
-/// The addresses of a subflow, as the queried end sees them.
+/// Addresses of a subflow at the queried end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
 }
 
-/// The state of a TCP connection; `None` if it is not open.
+/// State of a TCP connection; `None` if it is not open.
 pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> {
     let mut info = [0; LAYOUT];
     let len = socket_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
     Ok(SubflowState::read(&info[..len]))
 }
 
-/// Whether this MPTCP socket, connected or accepted, has fallen back to plain TCP.
+/// Whether this connected or accepted MPTCP socket has fallen back to plain TCP.
 ///
 /// # Errors
-/// The error of getsockopt(2), except for a socket that is not an MPTCP socket.
+/// Errors of getsockopt(2), except for a socket that is not MPTCP.
 pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     // mptcpi_flags comes after eight one-byte fields, two of them padding.
     let mut info = [0; 12];
     match socket_option(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
         Ok(_) => Ok(number(&info, 8) & MPTCP_INFO_FLAG_FALLBACK != 0),
-        // A connection that fell back answers like TCP, which does not have this level.
+        // After a fallback, the kernel replies as for TCP, which does not have this level.
         Err(error) => match error.raw_os_error() {
             Some(libc::EOPNOTSUPP | libc::ENOPROTOOPT) => Ok(true),
             _ => Err(error),
@@ -149,7 +149,7 @@ pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// The addresses and the state of every subflow that is open.
+/// Addresses and states of all open subflows.
 ///
 /// # Errors
 /// EOPNOTSUPP before Linux 5.16.
@@ -174,7 +174,8 @@ pub(crate) fn mptcp_states(socket: &impl AsFd) -> io::Result<Vec<(Addresses, Sub
 }
 
 impl SubflowState {
-    /// From the part of a `struct tcp_info` that the kernel returned; `None` if the socket is not open.
+    /// Parses the part of a `struct tcp_info` that the kernel returned; `None` if the socket is not
+    /// open.
     fn read(info: &[u8]) -> Option<SubflowState> {
         let field = |at: usize| info.get(at..at + 4).map(|_| number(info, at));
         let count = |at| field(at).map(u64::from);
@@ -215,8 +216,8 @@ struct Array {
 impl Array {
     fn get(socket: &impl AsFd, option: libc::c_int, element: usize) -> io::Result<Array> {
         let mut bytes = vec![0; ARRAY_HEADER + MAX_SUBFLOWS * element];
-        // size_subflow_data, num_subflows, size_kernel, size_user; the kernel sets the two in
-        // the middle, and the last to what it wrote of each element.
+        // size_subflow_data, num_subflows, size_kernel, size_user; the kernel sets the two in the
+        // middle, and the last to the written size per element.
         bytes[..4].copy_from_slice(&(ARRAY_HEADER as u32).to_ne_bytes());
         bytes[12..16].copy_from_slice(&(element as u32).to_ne_bytes());
         let len = socket_option(socket, SOL_MPTCP, option, &mut bytes)?;
@@ -244,7 +245,7 @@ impl Array {
     }
 }
 
-/// A `struct sockaddr_in` or `sockaddr_in6`.
+/// Parses a `struct sockaddr_in` or `sockaddr_in6`.
 fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     let port = u16::from_be_bytes(*bytes.get(2..)?.first_chunk()?);

@@ -1,4 +1,4 @@
-//! What happens when an end does not do its part.
+//! Failures of one end of a connection.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use super::*;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Much longer than any test takes that ends for another reason.
+/// Much longer than any test that ends for another reason.
 const LONG: Time = Time::from_secs(600);
 
 fn session(protocol: SocketProtocol, duration: Time) -> Session {
@@ -36,7 +36,7 @@ fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
     }
 }
 
-/// The client against a server of the test's own.
+/// The client with a test server.
 fn client_against(
     session: &Session,
     serve: impl FnOnce(TcpListener) + Send,
@@ -49,7 +49,7 @@ fn client_against(
     })
 }
 
-/// The server against a client of the test's own.
+/// The server with a test client.
 fn server_against(
     session: &Session,
     write: impl FnOnce(TcpStream) + Send,
@@ -68,7 +68,7 @@ fn a_server_of_tcp_is_a_fallback() {
     let session = session(SocketProtocol::Mptcp, LONG);
     let client = client_against(&session, |listener| {
         let (mut accepted, _) = listener.accept().unwrap();
-        // Until the client is gone; a reset is as good an end as another.
+        // Until the client has closed or reset.
         let _ = accepted.read_to_end(&mut Vec::new());
     });
     match client {
@@ -92,7 +92,7 @@ fn a_client_of_tcp_is_a_fallback() {
     assert!(matches!(server, Err(TrafficError::Fallback)), "{server:?}");
 }
 
-/// A client whose proxy gives this reply (RFC 1928, section 6).
+/// A client whose proxy sends this reply (RFC 1928, section 6).
 fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let plan = Plan {
@@ -114,7 +114,7 @@ fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
             accepted
                 .write_all(&[5, reply, 0, 1, 0, 0, 0, 0, 0, 0])
                 .unwrap();
-            // Its stream begins at once; then the connection ends.
+            // Waits for the stream's beginning, then ends the connection.
             let _ = accepted.read_exact(&mut [0; 1000]);
         });
         run_client(&session)
@@ -179,7 +179,7 @@ fn a_wrong_byte_is_told_with_its_place() {
         let mut bytes = [0; 10_000];
         pattern.fill(0, &mut bytes);
         bytes[7_777] ^= 0x40;
-        // The server may be gone before it has all of them.
+        // The server may have closed before it has all of them.
         let _ = stream.write_all(&bytes);
         let _ = stream.read(&mut [0]);
     });
@@ -193,7 +193,7 @@ fn a_wrong_byte_is_told_with_its_place() {
 fn nobody_listening_is_an_error_at_once() {
     let session = session(SocketProtocol::Tcp, LONG);
     let client = client_against(&session, drop);
-    // The listener may have been there for the handshake, and no longer.
+    // The listener may have closed after the handshake.
     let refused = matches!(
         client,
         Err(TrafficError::Connect { .. } | TrafficError::Lost { .. } | TrafficError::Ended { .. })
@@ -221,7 +221,7 @@ fn a_server_that_reads_nothing_ends_with_the_duration() {
 fn a_client_that_writes_nothing_ends_with_the_duration() {
     let session = session(SocketProtocol::Tcp, Time::from_millis(300));
     let server = server_against(&session, |mut stream| {
-        // Until the server is gone.
+        // Until the server has closed.
         let _ = stream.read(&mut [0]);
     });
     let report = server.unwrap();
@@ -234,7 +234,7 @@ fn a_client_that_writes_nothing_ends_with_the_duration() {
 fn a_connection_that_never_opens_is_an_honest_nothing() {
     let session = session(SocketProtocol::Tcp, Time::from_millis(200));
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
-    // The queue of connections is filled: the kernel drops what else comes.
+    // Fills the backlog: the kernel drops further connections.
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
     let socket = || socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);

@@ -1,18 +1,18 @@
-//! What tests on the kernel share.
+//! Helpers for tests on the kernel.
 
 use std::time::Instant;
 
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{Emulator, Error, Namespace, Testbed};
 
-/// A scenario of these lines.
+/// Parses a scenario of these lines.
 pub fn scenario(text: &str) -> Scenario {
     let mut no_traces = |_: &str| Err("no such file".to_owned());
     Scenario::parse(text, "test.toml", &[], &mut no_traces).unwrap()
 }
 
-/// Both ends and the links between them, at work since `epoch`; `None`, with the reason printed,
-/// where the machine does not let us.
+/// Both ends with running links since `epoch`; `None`, with the reason printed, without permission
+/// of the machine.
 pub fn running(scenario: &Scenario, seed: u64) -> Option<(Testbed, Emulator, Instant)> {
     if let Err(error) = Namespace::create("probe") {
         // The test runner has threads: it cannot move into a user namespace.

@@ -1,4 +1,4 @@
-//! Addresses within the tunnel: who has which.
+//! Addresses within the tunnel.
 
 use std::net::{IpAddr, UdpSocket};
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::skipped;
 const RELAY: &str = "10.55.1.1:4434";
 const OWN: [&str; 2] = ["10.199.0.2", "fd00:199::2"];
 
-/// Two namespaces with a cable, the relay's first.
+/// Two namespaces with a veth pair, the relay's first.
 fn network() -> [Namespace; 2] {
     let [relay, client] = ["relay", "client"].map(|name| Namespace::create(name).unwrap());
     let peer = client.thread_id().to_string();
@@ -82,7 +82,7 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
         let addresses = addresses.iter().map(|ip| ip.parse().unwrap()).collect();
         Config::new(relay.clone(), Role::Listen { at, clients }, addresses)
     };
-    // No client can have what is the relay's.
+    // No client can have the relay's address.
     let taken = listen(&["10.199.0.1/24", "10.199.0.3/24"]);
     let error = relay_side.run(|| Tunnel::open(taken)).err().unwrap();
     let said = error.to_string();
@@ -106,7 +106,7 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
         runs.join().unwrap();
     }
 
-    // Twice, since addresses are free again when their client has gone.
+    // Twice, since addresses are free again after their client has gone.
     for _ in 0..2 {
         let (control, runs) = run(&client_side, dial(&van, relay.public(), &OWN));
         until("the client comes in", || {

@@ -15,7 +15,7 @@ use super::refused::until;
 use super::router::{ip, join};
 use super::{CLIENT, RELAY, connect, network, skipped, use_congestion_control};
 
-/// A client with two ways to a router, behind which the relay is.
+/// A client with two paths through a router to the relay.
 struct TwoWays {
     relay: Namespace,
     router: Namespace,
@@ -42,7 +42,7 @@ impl TwoWays {
         }
     }
 
-    /// The first way swallows what goes by it, and says nothing; or not any more.
+    /// Lets the first path drop all packets silently, or no longer.
     fn set_dark(&self, is_dark: bool) {
         let act = if is_dark { "add" } else { "del" };
         ip(
@@ -56,7 +56,6 @@ impl TwoWays {
     }
 }
 
-/// Both ends of a tunnel.
 struct Ends {
     relay: Control,
     client: Control,
@@ -114,7 +113,7 @@ fn parsed(links: &[String]) -> Vec<Link> {
     links.iter().map(|link| link.parse().unwrap()).collect()
 }
 
-/// A link as an end has it; `None` if it knows of none.
+/// A link in an end's status, if known.
 fn link(end: &Control, number: usize) -> Option<PeerLink> {
     let peers = end.status().peers;
     peers.first()?.links.get(number).cloned()
@@ -128,7 +127,7 @@ fn is_heard(end: &Control, number: usize) -> bool {
     link(end, number).is_some_and(|link| link.sent.smoothed_round_trip.is_some())
 }
 
-/// What an end has sent and received by a link.
+/// Bytes that an end has sent and received on a link.
 fn carried(end: &Control, number: usize) -> u64 {
     link(end, number).map_or(0, |link| link.sent.bytes + link.received.bytes)
 }
@@ -160,7 +159,7 @@ impl Echo {
         Echo { socket }
     }
 
-    /// Sends for so long; how long nothing came at the most.
+    /// Sends for `time`; returns the longest gap between replies.
     fn run_for(&self, time: Duration) -> Duration {
         let end = Instant::now() + time;
         let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
@@ -175,7 +174,7 @@ impl Echo {
         longest.max(last.elapsed())
     }
 
-    /// The same until something is so.
+    /// As [`run_for`](Echo::run_for), until a condition holds.
     fn run_until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         until(what, || {
             self.run_for(Duration::from_millis(20));
@@ -228,7 +227,7 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     echo.run_for(Duration::from_millis(1500));
     assert_eq!(carried(&ends.client, 1), before);
     assert_eq!(carried(&ends.client, 2), 0);
-    // Another contract, while the tunnel runs.
+    // New terms while the tunnel runs.
     let links = ["wifi=eth1,rank=backup", "lte=eth2", "old=eth2,rank=never"].map(str::to_owned);
     ends.client.reload(Reload::Links(parsed(&links)));
     echo.run_until("the links have changed places", || {
@@ -266,7 +265,7 @@ fn a_tunnel_begins_over_a_backup_and_a_new_relay_hears_of_standby() {
     ends.close();
 }
 
-/// Sends so many bytes from the relay's end to the client's, by TCP within the tunnel.
+/// Sends `bytes` from the relay's end to the client's, by TCP within the tunnel.
 fn download(testbed: &Testbed, bytes: usize) {
     let listener = testbed
         .server
@@ -325,7 +324,7 @@ fn a_quota_is_kept_and_outlives_the_tunnel() {
         usage.save();
     }
     println!("{used:?} of {QUOTA}");
-    // 10 Mbit/s for the 50 ms between two counts, the way there and back, and the link's queue.
+    // 10 Mbit/s for the 50 ms between two counts, the round trip, and the link's queue.
     let most = QUOTA + 10_000_000 / 8 * (50 + 70 + 60) / 1000;
     assert!((QUOTA..most).contains(&used[0]), "{used:?}");
     assert_eq!(used[0], used[1]);

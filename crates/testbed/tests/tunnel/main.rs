@@ -32,12 +32,12 @@ queue = "1 bdp"
 [transport]
 protocol = "mptcp"
 "#;
-/// What the process is told that is a gateway; one argument a line.
+/// Arguments of a gateway process, one per line.
 const ARGUMENTS: &str = "ROPEWALK_GATEWAY_ARGUMENTS";
 const RELAY: &str = "10.199.0.1";
 const CLIENT: &str = "10.199.0.2";
 
-/// Says why a test is skipped, if it must be.
+/// Whether tests must be skipped, with the reason printed.
 fn skipped() -> bool {
     let why = if !geteuid().is_root() {
         "it takes root"
@@ -58,7 +58,7 @@ fn network() -> (Testbed, Emulator) {
     (testbed, emulator)
 }
 
-/// The gateway in a process of its own: this program once more, as [`be_a_gateway`].
+/// The gateway in its own process: this program again, as [`be_a_gateway`].
 fn gateway(arguments: &[String]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -67,7 +67,7 @@ fn gateway(arguments: &[String]) -> Command {
     command
 }
 
-/// No test, unless the others start it: then it is a gateway.
+/// A gateway when started by another test, otherwise nothing.
 #[test]
 fn be_a_gateway() {
     if let Ok(arguments) = std::env::var(ARGUMENTS) {
@@ -93,7 +93,7 @@ fn start(namespace: &Namespace, arguments: &[String]) -> Child {
     namespace.run(move || command.spawn()).unwrap()
 }
 
-/// A relay that lets `van` in, and a client with this key.
+/// A relay that admits `van`, and a client with this key.
 fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     let file = |name: &str| folder.join(name).display().to_string();
     let address = format!("{}:4433", testbed.plan.server);
@@ -118,8 +118,8 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     [relay, start(&testbed.client, &client)]
 }
 
-/// A connection from the device's own address: before the device is there, the network would take
-/// one to the relay's end of the tunnel over a bare link.
+/// Connects from the device's own address: without the device, the network would route the
+/// connection to the relay over a bare link.
 fn connect(limit: Duration) -> Option<TcpStream> {
     let end = Instant::now() + limit;
     let from: SocketAddr = format!("{CLIENT}:0").parse().unwrap();
@@ -139,7 +139,7 @@ fn connect(limit: Duration) -> Option<TcpStream> {
     None
 }
 
-/// Told to end, both end in order, and the devices are gone.
+/// Checks that both ends terminate on request and the devices disappear.
 fn end(testbed: &Testbed, ends: [Child; 2]) {
     for (mut child, namespace) in ends.into_iter().zip([&testbed.server, &testbed.client]) {
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
@@ -149,8 +149,8 @@ fn end(testbed: &Testbed, ends: [Child; 2]) {
     }
 }
 
-/// Sends 3 MB through the tunnel and back, in a connection with this congestion control; the packets of each
-/// link that the emulator delivered in its busier direction.
+/// Sends 3 MB through the tunnel and back with this congestion control; returns the packets of each
+/// link in its busier direction.
 fn echoed(congestion: &'static str) -> Vec<u64> {
     let folder = tempfile::tempdir().unwrap();
     let (testbed, emulator) = network();
@@ -199,7 +199,7 @@ fn echoed(congestion: &'static str) -> Vec<u64> {
     carried.links.iter().map(busiest).collect()
 }
 
-/// Not the system's default, which differs between machines.
+/// The system's default differs between machines.
 fn use_congestion_control(stream: &TcpStream, name: &str) {
     let socket = SockRef::from(stream);
     socket.set_tcp_congestion(name.as_bytes()).unwrap();
@@ -210,12 +210,12 @@ fn a_connection_through_the_tunnel_is_whole_both_ways_and_uses_both_links() {
     if skipped() {
         return;
     }
-    // One direction each at the least.
+    // At least one direction each.
     let packets = echoed("cubic");
     assert!(packets.iter().all(|&packets| packets > 100), "{packets:?}");
 }
 
-/// What BBR has in flight follows the lowest round trip that it has seen, maybe that of the fast link alone.
+/// BBR's data in flight follows its lowest RTT, possibly of the fast link alone.
 #[test]
 fn a_connection_of_bbr_through_the_tunnel_is_whole_both_ways() {
     let available = "/proc/sys/net/ipv4/tcp_available_congestion_control";

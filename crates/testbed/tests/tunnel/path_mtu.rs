@@ -16,12 +16,12 @@ use super::refused::until;
 use super::router::{ip, join, sysctl};
 use super::skipped;
 
-/// What a packet of the device has before and after it on a link: IPv4, UDP, the tunnel.
+/// Overhead of the tunnel on a link: IPv4, UDP, and its own.
 const BESIDE: u32 = 68;
 const FOUR: [&str; 2] = ["10.199.0.1", "10.199.0.2"];
 const SIX: [&str; 2] = ["fd00:199::1", "fd00:199::2"];
 
-/// Three namespaces in a row, by veth devices.
+/// Three namespaces in a row, joined by veth devices.
 struct Network {
     relay: Namespace,
     router: Namespace,
@@ -42,9 +42,9 @@ impl Network {
         }
     }
 
-    /// From now on the router passes no packet that is longer. Most it drops silently: veth takes
-    /// no single packet that is more than 4 bytes longer than its MTU. Of rows of datagrams (UDP
-    /// GSO), which pass veth whole, it tells by ICMP, which the tunnel does not believe.
+    /// Limits the packets that the router forwards. It drops most longer ones silently: veth
+    /// rejects single packets more than 4 bytes above its MTU. For UDP GSO, which passes veth
+    /// whole, it sends ICMP, which the tunnel ignores.
     fn narrow(&self, mtu: u32) {
         for device in ["to1", "to2"] {
             ip(&self.router, format!("link set {device} mtu {mtu}"));
@@ -52,7 +52,7 @@ impl Network {
     }
 }
 
-/// Both ends of a tunnel by one link, with these addresses, the relay's first.
+/// Both ends of a tunnel over one link, with these addresses, the relay's first.
 struct Ends {
     controls: [Control; 2],
     running: Vec<JoinHandle<()>>,
@@ -88,7 +88,7 @@ impl Ends {
         Ends { controls, running }
     }
 
-    /// What each end knows its link to carry.
+    /// Path MTU of the link at each end.
     fn path_mtus(&self) -> [Option<u32>; 2] {
         let path_mtu = |control: &Control| {
             let peers = control.status().peers;
@@ -113,7 +113,7 @@ impl Ends {
     }
 }
 
-/// The MTU of the device, as the kernel has it.
+/// MTU of the device in the kernel.
 fn device_mtu(namespace: &Namespace) -> u32 {
     let shown = namespace.run(|| {
         let shown = Command::new("ip")
@@ -125,8 +125,8 @@ fn device_mtu(namespace: &Namespace) -> u32 {
     mtu.and_then(|mtu| mtu.parse().ok()).expect(&shown)
 }
 
-/// Sends a pattern to the relay's end, which sends it back; does something once half of it is there, before the
-/// other half is written: buffers may hold all of it.
+/// Sends a pattern that the relay's end echoes; calls `half_way` after receiving half of it and
+/// before writing the rest, since buffers may hold all of it.
 fn echo(network: &Network, addresses: [&str; 2], half_way: impl FnOnce()) {
     let [relay, van] = addresses.map(|address| address.parse::<IpAddr>().unwrap());
     let to = SocketAddr::new(relay, 5001);
@@ -244,10 +244,10 @@ fn the_relay_cuts_and_answers_what_is_too_long_for_one_client() {
             got.is_ok_and(|(len, _)| buffer[..len] == *payload)
         });
     };
-    // Sockets do not set DF: the tunnel cuts.
+    // Sockets do not set DF: the tunnel fragments.
     sysctl(&network.relay, "ip_no_pmtu_disc", "1");
     arrives("a datagram that may be cut", &[1; 1404]);
-    // They do: the first is answered, and the kernel cuts the next.
+    // Sockets set DF: the first packet gets an error, and the kernel fragments the next.
     sysctl(&network.relay, "ip_no_pmtu_disc", "0");
     arrives("a datagram after an answer", &[2; 1404]);
     ends.close();
@@ -259,7 +259,7 @@ fn a_path_too_narrow_for_ipv6_carries_fragments_if_the_router_makes_them() {
         return;
     }
     let network = Network::new();
-    // Unlike a device's MTU, that of a route drops nothing that arrives.
+    // Unlike a device's MTU, a route's MTU drops no arriving packets.
     for number in [1, 2] {
         let route = format!("route replace 10.55.{number}.0/24 dev to{number} mtu 1300");
         ip(&network.router, route);
@@ -290,7 +290,7 @@ fn a_path_too_narrow_for_ipv6_carries_nothing_and_the_device_keeps_its_address()
         let link = &control.status().documents()[0].links[0];
         assert_eq!((link.state.name(), link.path_mtu_bytes), ("down", Some(0)));
     }
-    // The kernel removes IPv6 from a device of less.
+    // The kernel removes IPv6 from a device below 1280.
     assert!(device_mtu(&network.client) >= 1280);
     network.narrow(1400);
     echo(&network, SIX, || {});

@@ -1,4 +1,4 @@
-//! What a stranger sends to a relay, and what he has heard on the way and sends again.
+//! Rejection of a stranger's and of replayed datagrams by a relay.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
@@ -24,7 +24,7 @@ fn open(namespace: &Namespace, config: Config) -> (Control, thread::JoinHandle<(
     (control, thread::spawn(|| tunnel.run().unwrap()))
 }
 
-/// Between a client and the relay: hands on what they say, and keeps what the client said.
+/// Forwards datagrams between a client and the relay, and records the client's.
 fn listen_in(namespace: &Namespace) -> Arc<Mutex<Vec<Vec<u8>>>> {
     let socket = namespace.run(|| UdpSocket::bind(MIDDLE)).unwrap();
     let heard = Arc::new(Mutex::new(Vec::new()));

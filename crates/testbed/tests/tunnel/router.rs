@@ -1,11 +1,11 @@
-//! A network namespace that forwards between others.
+//! A network namespace that forwards packets.
 
 use std::process::Command;
 
 use ropewalk_testbed::Namespace;
 
-/// Joins a namespace to the router by its device, in 10.NET.NUMBER.0/24: it is .1 there, the router .254,
-/// and all of 10.NET.0.0/16 is behind the router.
+/// Joins a namespace to the router by its device, in 10.NET.NUMBER.0/24: it is .1 there, the router
+/// .254, and all of 10.NET.0.0/16 is behind the router.
 pub fn join(router: &Namespace, end: &Namespace, device: &str, net: u8, number: u8) {
     let pid = end.thread_id();
     let (own, far) = (format!("10.{net}.{number}"), format!("to{number}"));

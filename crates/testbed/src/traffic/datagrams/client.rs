@@ -1,4 +1,4 @@
-//! The end that sends datagrams.
+//! The sending end of datagrams.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -54,22 +54,21 @@ pub(crate) fn run(
     })
 }
 
-/// The loop of a client.
 struct Sender<'a> {
     session: &'a Session,
     socket: &'a Socket,
     sampler: Sampler,
     framing: Framing,
     departures: Departures,
-    /// Datagrams that have been sent, and their bytes.
+    /// Datagrams and bytes sent.
     sent: u64,
     bytes: u64,
-    /// Those of them for which the socket had room.
+    /// Lateness of datagrams for which the socket had space.
     lateness: Histogram,
 }
 
 impl Sender<'_> {
-    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns that time, or until the duration is over.
     fn run(&mut self) -> Result<Option<Time>, TrafficError> {
         let duration = self.session.plan().duration;
         let mut datagram = Vec::new();
@@ -90,7 +89,8 @@ impl Sender<'_> {
             }
             datagram.resize(departure.len, 0);
             self.framing.write(self.sent, &mut datagram);
-            // Recorded before the call, since the other end may have the datagram before the call returns.
+            // Recorded before the call, since the other end may have the datagram before the call
+            // returns.
             if !blocked {
                 self.session.due_times().sending(departure.due);
             }
@@ -110,7 +110,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Sends one datagram; false if the socket had no room.
+    /// Sends one datagram; false if the socket is full.
     fn send(&self, datagram: &[u8]) -> Result<bool, TrafficError> {
         loop {
             return match self.socket.send(datagram) {
@@ -126,7 +126,7 @@ impl Sender<'_> {
         }
     }
 
-    /// All have been sent. Waits until they have arrived or are lost, or the duration is over.
+    /// Waits until all datagrams have arrived or are lost, or the duration is over.
     fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
         let duration = self.session.plan().duration;
         self.session.due_times().closed = Some(self.session.now());
@@ -151,10 +151,10 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Waits until the socket has room, if asked for, but no longer than this.
+    /// Waits for up to `most`, or until the socket has space if requested.
     fn wait(&self, room: bool, most: Time) -> Result<(), TrafficError> {
         let ready = socket::wait(self.socket, room, most)?;
-        // The server sends nothing: if there is something to read, it is an error.
+        // The server sends nothing: readable means an error.
         if ready.read
             && let Some(source) = self.socket.take_error().ok().flatten()
         {

@@ -1,4 +1,4 @@
-//! What the client's application sends, and when.
+//! Send times of datagrams.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Schedule;
@@ -6,28 +6,26 @@ use ropewalk_simulator::Schedule;
 use super::super::plan::{DatagramSettings, Plan};
 use super::pace::Pace;
 
-/// The datagram to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Departure {
-    /// When it is handed to the socket.
+    /// Time of the write to the socket.
     pub(crate) at: Time,
-    /// When it counts as written.
+    /// Start of the measured delay.
     pub(crate) due: Time,
-    /// The bytes of its payload.
+    /// Payload length, bytes.
     pub(crate) len: usize,
 }
 
-/// The datagrams to send.
 #[derive(Debug)]
 pub(crate) enum Departures {
-    /// One for each message, when that is due.
+    /// One per message, at its due time.
     Messages(Schedule),
     /// As many as the first link carries.
     Bulk {
         pace: Box<Pace>,
         payload: u64,
         headers: u32,
-        /// The size of a finite transfer.
+        /// Remaining size of a finite transfer.
         left: Option<u64>,
     },
 }
@@ -74,7 +72,7 @@ impl Departures {
         }
     }
 
-    /// The next datagram has been sent.
+    /// Records that the next datagram was sent.
     pub(crate) fn left(&mut self, now: Time, departure: Departure) {
         match self {
             Departures::Messages(schedule) => schedule.advance(),

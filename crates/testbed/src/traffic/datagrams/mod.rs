@@ -1,8 +1,8 @@
-//! Datagrams (RFC 768) with the scenario's traffic: each has its number, and none is retransmitted.
+//! Datagrams (RFC 768) with the scenario's traffic: numbered, without retransmissions.
 //!
-//! A delay is the time from when a datagram was due to when the server's application has it. A message is due
-//! at its scheduled time; a datagram of a bulk transfer is due when the first link has sent the one before,
-//! as in the simulator.
+//! A delay runs from a datagram's due time until the server's application has it. A message is due
+//! at its scheduled time; a datagram of a bulk transfer is due when the first link has sent its
+//! predecessor, as in the simulator.
 
 mod client;
 mod departures;
@@ -16,15 +16,15 @@ pub(super) use server::run as run_server;
 
 use super::pattern::{Corruption, Pattern};
 
-/// The length of the number, little-endian, at the beginning of a datagram's payload. The rest of the payload
-/// is the part of the pattern at the datagram's offset in a stream of all of them.
+/// Length of the little-endian number at the start of a datagram's payload. The rest is the pattern
+/// at the datagram's offset in a stream of all of them.
 pub(crate) const NUMBER: usize = size_of::<u64>();
 
 /// Datagrams of the same size, except the last of a finite transfer, which may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pattern: Pattern,
-    /// The payload of each.
+    /// Payload of each.
     payload: u64,
 }
 
@@ -43,11 +43,11 @@ impl Framing {
         }
     }
 
-    /// The number of a received datagram, after checking all its bytes. The last one sent has the number
-    /// `sent` - 1.
+    /// Returns the number of a received datagram after checking all its bytes. The last one sent
+    /// has the number `sent` - 1.
     ///
     /// # Errors
-    /// The first byte that differs from what was sent.
+    /// The first wrong byte.
     pub(crate) fn read(&self, datagram: &[u8], sent: u64) -> Result<u64, Corruption> {
         let (number, rest) = match datagram.split_first_chunk::<NUMBER>() {
             Some((head, rest)) => (u64::from_le_bytes(*head), rest),

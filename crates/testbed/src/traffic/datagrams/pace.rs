@@ -1,4 +1,4 @@
-//! Knows when a link has sent its packets, by simulating a copy of the link.
+//! Pacing of a bulk sender by a simulated copy of its first link.
 
 use std::collections::VecDeque;
 
@@ -8,28 +8,28 @@ use ropewalk_network::{
 };
 use ropewalk_quantities::Time;
 
-/// How long before the link needs it a datagram is handed to the kernel, so that the link does not run dry if
-/// the machine is busy for a moment.
+/// Time by which a datagram precedes its transmission on the link, so that a short pause of the
+/// machine does not idle the link.
 const LEAD: Time = Time::from_millis(5);
-/// The highest number of datagrams that wait at the link.
+/// Largest number of datagrams queued at the link.
 const MAX_WAITING: usize = 512;
 
-/// The first link of a bulk sender, which has it for itself.
+/// The first link of a bulk sender, which no other flow uses.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// The link without delay and loss: its packets come out when they have been sent.
+    /// The link without delay and loss: packets leave it when transmitted.
     link: Network<()>,
     route: RouteId,
     down: Vec<Outage>,
-    /// When the last datagrams were due, as many as may wait.
+    /// Due times of the last datagrams, as many as may be queued.
     last: VecDeque<Time>,
     waiting: usize,
-    /// When the last one was handed over.
+    /// Last handover.
     now: Time,
 }
 
 impl Pace {
-    /// For a link, and packets of this size.
+    /// A copy of the link, for packets of this size.
     pub(crate) fn new(link: &LinkConfig, size: u32) -> Pace {
         let (mut always_up, route) = copy(link, Vec::new());
         let mut taken =
@@ -41,15 +41,15 @@ impl Pace {
             route,
             down: link.down.clone(),
             last: VecDeque::new(),
-            // Half of what the queue holds beside the packet being sent: the copy does not know the real
-            // link's state to the microsecond.
+            // Half of the queue without the packet in transmission: the copy is not exact to the
+            // microsecond.
             waiting: room.saturating_sub(1) / 2,
             now: Time::ZERO,
         }
     }
 
-    /// When the link is free for one more packet of this size, and when to hand the packet over. Packets that
-    /// arrive in an outage are lost.
+    /// Times when the link is free for another packet of this size, and when to hand it over.
+    /// Packets that arrive in an outage are lost.
     pub(crate) fn next(&mut self, size: u32) -> (Time, Time) {
         let wants = self.link.wants(self.now, self.route, size);
         let due = wants.unwrap_or(self.now);
@@ -67,11 +67,11 @@ impl Pace {
         (due, at.min(due))
     }
 
-    /// A packet was handed over whose transmission began or will begin at this time.
+    /// Records a packet whose transmission begins at this time.
     pub(crate) fn sent(&mut self, at: Time, size: u32) {
         self.now = at;
         while !matches!(self.link.advance(at, &mut ()), Advance::Nothing) {}
-        // If the copy drops it, the link itself would have done so, too.
+        // If the copy drops it, the real link does so, too.
         let _ = self.link.offer(at, self.route, size, &mut (), &mut ());
         if self.waiting > 0 {
             if self.last.len() == self.waiting {
@@ -82,7 +82,7 @@ impl Pace {
     }
 }
 
-/// A link that packets leave when they have been sent.
+/// A link that packets leave when transmitted.
 fn copy(link: &LinkConfig, down: Vec<Outage>) -> (Network<()>, RouteId) {
     let round_trip = link.round_trip();
     let direction = DirectionConfig {

@@ -1,4 +1,4 @@
-//! The end that reads datagrams.
+//! The receiving end of datagrams.
 
 use std::io::{ErrorKind, Read};
 
@@ -15,10 +15,9 @@ use super::super::session::Session;
 use super::super::socket;
 use super::Framing;
 
-/// The longest datagram.
 const LONGEST: usize = 1 << 16;
 
-/// Reads until the transfer is complete or the duration is over, and checks every byte that it reads.
+/// Reads until the transfer is complete or the duration is over, and checks every byte.
 pub(crate) fn run(
     session: &Session,
     settings: &DatagramSettings,
@@ -53,7 +52,6 @@ pub(crate) fn run(
     })
 }
 
-/// The loop of a server.
 struct Reader<'a> {
     session: &'a Session,
     silence_timeout: Time,
@@ -63,7 +61,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns that time, or until the duration is over.
     fn run(&mut self, socket: &Socket) -> Result<Option<Time>, TrafficError> {
         let session = self.session;
         let duration = session.plan().duration;
@@ -111,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    /// When the missing datagrams of a finite transfer count as lost.
+    /// Time when the missing datagrams of a finite transfer count as lost.
     fn gives_up(&self) -> Option<Time> {
         let closed = self.session.due_times().closed?;
         let last = self.deliveries.last.unwrap_or(Time::ZERO);

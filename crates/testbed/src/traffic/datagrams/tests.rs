@@ -1,4 +1,4 @@
-//! Datagrams over loopback, and what paces them.
+//! Datagrams over loopback, and their pacing.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread;
@@ -15,7 +15,7 @@ use crate::traffic::{
     DatagramSettings, PathEnds, Plan, Session, SocketProtocol, TrafficOutcome, outcome,
 };
 
-/// The first link of a scenario.
+/// Settings for the first link of a scenario.
 fn settings(link: &str) -> DatagramSettings {
     let scenario = scenario(link);
     DatagramSettings {
@@ -64,7 +64,7 @@ fn run(plan: Plan) -> TrafficOutcome {
 
 const SIX: &str = "rate = \"6 Mbit/s\"\ndelay = \"0 ms\"";
 
-/// When the first datagrams are due, and how long before they leave, if the machine is always in time.
+/// Due times of the first datagrams and their lead times, if the machine is never late.
 fn departures(link: &str, count: usize) -> Vec<(Time, Time)> {
     let plan = plan(Traffic::Bulk { size: None }, link);
     let mut departures = Departures::new(&plan, &settings(link));
@@ -85,8 +85,8 @@ fn a_transfer_arrives_whole_at_the_rate_of_its_link() {
     let outcome = run(plan(bulk, SIX));
     assert_eq!(outcome.delivered_bytes, size);
     assert_eq!(outcome.subflows, []);
-    // 203 packets of 1500 bytes and one of 1177 before the last, which leaves no earlier than 5 ms
-    // before they are sent: the machine may be late, and never early.
+    // 203 packets of 1500 bytes and one of 1177 before the last, which leaves at most 5 ms before
+    // they are sent: the machine may be late, but not early.
     let packets = (size / 1472) as f64;
     let least = packets * 1500.0 * 8.0 / 6e6 - 0.005;
     assert!(outcome.completion_s.unwrap() >= least, "{outcome:?}");
@@ -124,7 +124,7 @@ fn a_datagram_is_due_when_the_link_has_sent_the_one_before() {
     }
 }
 
-/// Half of the queue is for what the machine does not know to the microsecond.
+/// Half of the queue allows for timing errors of the machine.
 #[test]
 fn no_more_are_ahead_than_the_queue_takes() {
     for (queue, most) in [(1, 0), (2, 1), (3, 1), (4, 2)] {
@@ -140,13 +140,13 @@ fn none_leaves_while_the_link_is_down() {
                 down = [[\"0.1 s\", \"0.3 s\"]]";
     let (millis, all) = (Time::from_millis, departures(link, 200));
     assert_eq!(all[49], (millis(98), millis(5)));
-    // The one that is due with its beginning is lost, as the simulator's is.
+    // The datagram due at the start of the outage is lost, as in the simulator.
     assert_eq!(all[50], (millis(100), millis(5)));
     assert_eq!(all[51], (millis(300), Time::ZERO));
     assert_eq!(all[60], (millis(318), millis(5)));
 }
 
-/// A machine that is late has the link idle; it does not catch up.
+/// A late machine idles the link and does not catch up.
 #[test]
 fn what_is_late_is_lost_to_the_link() {
     let plan = plan(Traffic::Bulk { size: None }, SIX);
@@ -196,13 +196,13 @@ proptest! {
         let framing = Framing::new(Pattern::new(11), len as u64 + more);
         let mut datagram = vec![0; len];
         framing.write(number, &mut datagram);
-        // Where there is no room for the number, it was the last.
+        // A datagram too short for the number is the last.
         let sent = number.wrapping_add(1);
         prop_assert_eq!(framing.read(&datagram, sent).unwrap(), number);
     }
 }
 
-/// The server gives up what does not come; the transfer is over, and not complete.
+/// The server gives up on missing datagrams; the transfer ends incomplete.
 #[test]
 fn a_transfer_with_losses_ends_and_is_not_complete() {
     let plan = Plan {
