@@ -38,11 +38,6 @@ def number(
     note : str
         Addition to the error: a unit, or the source of a bound.
 
-    Raises
-    ------
-    ValueError
-        It is not one number, not finite, or out of bounds.
-
     Examples
     --------
     >>> number("loss", 0.01, above=0, below=1)
@@ -77,16 +72,6 @@ def numbers(
         Required number; by default that of `values`, at least one.
     above, least, below, most : float, optional
         Bounds of each, as in `number`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (count,)
-        The values, in a new array.
-
-    Raises
-    ------
-    ValueError
-        One is not a finite number or out of bounds, or there are too many or too few.
 
     Examples
     --------
@@ -131,11 +116,6 @@ def array(
     numpy.ndarray
         The values; doubles are not copied.
 
-    Raises
-    ------
-    ValueError
-        One is not a finite number or out of bounds.
-
     Examples
     --------
     >>> array("delay", [[0.1, 0.2], [0.3, -1.0]], least=0)
@@ -172,11 +152,6 @@ def whole(
     note : str
         As in `number`.
 
-    Raises
-    ------
-    ValueError
-        It is not one whole number, or out of bounds.
-
     Examples
     --------
     >>> whole("packets", 2.5)
@@ -198,11 +173,6 @@ def wholes(
     values : array_like
     least, most, note
         As in `whole`.
-
-    Raises
-    ------
-    ValueError
-        One is not a whole number, or out of bounds.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 This bounds the scheduler cheapest-in-time and any other. Data is a fluid that may be divided over
 links at will. Data leave after they are written, each link sends in order, and the last byte
 arrives half the smallest round trip after it left the bottleneck. Units are bytes, seconds from
-the start, and prices per byte.
+the start, and prices per byte. Functions raise `ValueError` for arguments out of bounds.
 
 If everything is written at once, the data that a link carries in time are independent sets of a
 scheduling matroid (Lawler, "Combinatorial Optimization", 1976, section 7.5), and `first_fit` is
@@ -34,22 +34,12 @@ DOUBLINGS = 60
 
 
 def at_rate(rate: float) -> Carried:
-    """Return the capacity function of a link with a constant rate.
+    """Return the capacity function of a link with a constant rate, for `Link.carried`.
 
     Parameters
     ----------
     rate : float
         Bytes per second, at least 0.
-
-    Returns
-    -------
-    callable
-        Value for `Link.carried`.
-
-    Raises
-    ------
-    ValueError
-        The rate is out of bounds.
 
     Examples
     --------
@@ -66,7 +56,7 @@ def at_rate(rate: float) -> Carried:
 
 
 def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
-    """Return the capacity function of a link that may send at given times, repeatedly.
+    """Return the capacity function, for `Link.carried`, of a link that sends at given times.
 
     Parameters
     ----------
@@ -75,16 +65,6 @@ def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
         of the trace, as in mahimahi's format.
     size : float
         Bytes per opportunity, above 0.
-
-    Returns
-    -------
-    callable
-        Value for `Link.carried`.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds or out of order.
 
     Examples
     --------
@@ -152,11 +132,6 @@ class Writes:
         ----------
         sizes, written, deadlines : array_like, shape (k,)
             As the attributes; a scalar `written` applies to all writes.
-
-        Raises
-        ------
-        ValueError
-            A number is out of bounds or out of order, or there are too many or too few.
         """
         amounts = numbers("sizes", sizes, least=0)
         since = numbers("written", written, amounts.size, least=0)
@@ -213,11 +188,6 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     -------
     Division or None
         None if no division delivers every byte in time.
-
-    Raises
-    ------
-    ValueError
-        There is no link, or a price, round trip or queue is negative.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Classic formulas: TCP under random loss, and windows coupled over paths.
 
-Windows are segments per round trip; a rate is a window over its round trip. Loss is the
-probability that a segment begins a loss event. Functions raise `ValueError` for arguments out of
-bounds.
+Windows, also in results, are segments per round trip; a rate is a window over its round trip. Loss
+is the probability that a segment begins a loss event. Functions raise `ValueError` for arguments
+out of bounds.
 
 Arguments may be arrays, which broadcast and give an array of results.
 """
@@ -30,11 +30,6 @@ def mathis(loss: float, *, b: float = 1.0) -> float:
         Probability p of a loss event per segment, above 0 and below 1.
     b : float
         Segments per acknowledgement, at least 1.
-
-    Returns
-    -------
-    float
-        Mean window, segments per round trip.
 
     Notes
     -----
@@ -73,11 +68,6 @@ def pftk(
         First retransmission timeout in round trips, at least 0.
     window_max : float
         Largest window in segments, at least 1; infinity for none.
-
-    Returns
-    -------
-    float
-        Mean window, segments per round trip.
 
     Notes
     -----
@@ -121,19 +111,8 @@ def pftk_full(
 
     Parameters
     ----------
-    loss : float
-        Probability p of a loss event per segment, above 0 and below 1.
-    b : float
-        Segments per acknowledgement, at least 1.
-    t0_rtts : float
-        First retransmission timeout in round trips, at least 0.
-    window_max : float
-        Largest window in segments, at least 1; infinity for none.
-
-    Returns
-    -------
-    float
-        Mean window, segments per round trip.
+    loss, b, t0_rtts, window_max : float
+        As in `pftk`.
 
     Notes
     -----
@@ -205,16 +184,6 @@ def backoff(loss: float) -> float:
     loss : float
         Probability p that a segment is lost, at least 0 and below 1.
 
-    Returns
-    -------
-    float
-        At least 1.
-
-    Raises
-    ------
-    ValueError
-        The loss is out of bounds.
-
     Examples
     --------
     >>> backoff(0), backoff(0.5)
@@ -241,11 +210,6 @@ def lia_alpha(windows: ArrayLike, rtts: ArrayLike) -> float:
     -------
     float
         1 for a single path; 1/n for n equal ones.
-
-    Raises
-    ------
-    ValueError
-        A window or a round trip is out of bounds.
 
     References
     ----------
@@ -275,16 +239,6 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
         Probability of a loss event per segment of each path, above 0 and below 1.
     rtts : array_like, shape (n,) or scalar
         Round trips in seconds, each above 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Mean windows in segments.
-
-    Raises
-    ------
-    ValueError
-        A loss or a round trip is out of bounds.
 
     Notes
     -----
@@ -336,21 +290,14 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
     Parameters
     ----------
-    losses : array_like, shape (n,)
-        Probability of a loss event per segment of each path, above 0 and below 1.
-    rtts : array_like, shape (n,) or scalar
-        Round trips in seconds, each above 0.
+    losses, rtts : array_like
+        As in `lia_windows`.
 
     Returns
     -------
     numpy.ndarray, shape (n,)
         Mean windows in segments; 0 on all except the best paths, where a sender keeps a segment or
         two.
-
-    Raises
-    ------
-    ValueError
-        A loss or a round trip is out of bounds.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Duration of a short TCP transfer: Cardwell, Savage and Anderson, 2000.
 
-Windows and lengths are segments, times seconds. Loss is the probability that a segment begins a
-loss event. Functions raise `ValueError` for arguments out of bounds.
+Windows and lengths are segments, times (also in results) seconds. Loss is the probability that a
+segment begins a loss event. Functions raise `ValueError` for arguments out of bounds.
 
 Arguments may be arrays, which broadcast and give an array of results.
 
@@ -36,11 +36,6 @@ def handshake_time(
     syn_timeout : float
         First timeout in seconds, above 0; 1 s in RFC 6298, 3 s in the paper's time.
 
-    Returns
-    -------
-    float
-        Seconds.
-
     Examples
     --------
     >>> handshake_time(0.1), round(handshake_time(0.1, forward_loss=0.1, syn_timeout=3), 3)
@@ -63,15 +58,8 @@ def slow_start_segments(segments: int, loss: float) -> float:
 
     Parameters
     ----------
-    segments : int
-        Length d of the transfer, at least 1.
-    loss : float
-        Probability p of a loss event per segment, at least 0 and below 1.
-
-    Returns
-    -------
-    float
-        At most d.
+    segments, loss
+        As in `transfer_time`.
 
     Notes
     -----
@@ -100,15 +88,8 @@ def slow_start_window(segments: float, *, initial: float = 10.0, b: float = 1.0)
     ----------
     segments : float
         Segments d sent so far, above 0.
-    initial : float
-        Initial window in segments, at least 1; 10 in RFC 6928.
-    b : float
-        Segments per acknowledgement, at least 1.
-
-    Returns
-    -------
-    float
-        Segments; at least the initial window once it was sent.
+    initial, b
+        As in `transfer_time`.
 
     Examples
     --------
@@ -142,19 +123,8 @@ def slow_start_time(
     ----------
     segments : float
         Segments d to send, above 0.
-    rtt : float
-        Round trip in seconds, above 0.
-    initial : float
-        Initial window in segments, at least 1.
-    b : float
-        Segments per acknowledgement, at least 1; growth is 1 + 1/b.
-    window_max : float
-        Largest window in segments, at least the initial one; infinity for none.
-
-    Returns
-    -------
-    float
-        Seconds; a real number of round trips.
+    rtt, initial, b, window_max
+        As in `transfer_time`; growth is 1 + 1/b.
 
     Examples
     --------
@@ -177,27 +147,16 @@ def slow_start_time(
 
 @elementwise
 def recovery_time(segments: int, loss: float, window: float, rtt: float, t0: float) -> float:
-    """Mean time lost to the loss that ends slow start, Cardwell et al. (20).
+    """Mean time lost to the loss that ends slow start, Cardwell et al. (20); 0 without loss.
 
     (1 - (1-p)^d) (Q T0 G(p) / (1-p) + (1 - Q) RTT), with Q of `timeout_share`.
 
     Parameters
     ----------
-    segments : int
-        Length d of the transfer, at least 1.
-    loss : float
-        Probability p of a loss event per segment, at least 0 and below 1.
+    segments, loss, rtt, t0
+        As in `transfer_time`.
     window : float
         Window in segments at the end of slow start, above 0.
-    rtt : float
-        Round trip in seconds, above 0.
-    t0 : float
-        First retransmission timeout in seconds, above 0.
-
-    Returns
-    -------
-    float
-        Seconds; 0 without loss.
 
     Examples
     --------
@@ -239,9 +198,9 @@ def transfer_time(
     rtt : float
         Round trip in seconds, above 0.
     loss : float
-        Probability of a loss event per segment, at least 0 and below 1.
+        Probability p of a loss event per segment, at least 0 and below 1.
     initial : float
-        Initial window in segments, at least 1.
+        Initial window in segments, at least 1; 10 in RFC 6928.
     b : float
         Segments per acknowledgement, at least 1.
     t0 : float, optional
@@ -250,11 +209,6 @@ def transfer_time(
         Largest window in segments, at least the initial one; infinity for none.
     delayed_ack : float
         Mean delay of the acknowledgement of a single first segment, seconds, at least 0.
-
-    Returns
-    -------
-    float
-        Seconds.
 
     Notes
     -----

@@ -22,16 +22,6 @@ def in_order(arrivals: ArrayLike) -> Vector:
     arrivals : array_like, shape (packets,)
         Arrival of each packet in seconds, in the order of sending.
 
-    Returns
-    -------
-    numpy.ndarray, shape (packets,)
-        The largest arrival up to each packet.
-
-    Raises
-    ------
-    ValueError
-        An arrival is no finite number.
-
     Examples
     --------
     >>> in_order([0.05, 0.5, 0.06]).tolist()
@@ -43,7 +33,7 @@ def in_order(arrivals: ArrayLike) -> Vector:
 def striped_arrivals(
     sent: ArrayLike, links: ArrayLike, rates: ArrayLike, delays: ArrayLike
 ) -> Vector:
-    r"""Return arrival times of a stream that is striped over FIFO links.
+    r"""Return arrival times, in seconds, of a stream that is striped over FIFO links.
 
     A link sends its packets one after another, so its m-th leaves at :math:`\max_{l \le m}(t_l +
     (m - l + 1) / r)`, the solution of Lindley's recursion for packets of one size, and arrives
@@ -59,16 +49,6 @@ def striped_arrivals(
         Packets per second of each link, above 0.
     delays : array_like, shape (n,) or scalar
         One-way delay of each link after its queue, seconds, at least 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (packets,)
-        Arrival of each packet, seconds.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds, times decrease, or a link does not exist.
 
     References
     ----------
@@ -109,11 +89,6 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
     numpy.ndarray of int, shape (packets,)
         Index of the link of each packet; of equally early ones the first.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds, or times decrease.
-
     Notes
     -----
     Packets of one size then arrive in order. No packet could arrive earlier with the earlier ones
@@ -145,7 +120,7 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
 
 
 def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
-    """Return the earliest in-order delivery of each packet of a stripe that is sent at time 0.
+    """Return the earliest in-order delivery of each packet of a stripe sent at time 0.
 
     Link i can deliver at delay_i + m / rate_i for m = 1, 2, ... Packet k can be delivered in order
     no earlier than the k-th smallest of all these times, and taking them in turn attains it for
@@ -159,11 +134,6 @@ def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
         Packets per second of each link, above 0.
     delays : array_like, shape (n,) or scalar
         One-way delay of each link after its queue, seconds, at least 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (packets,)
-        Seconds after the start.
 
     Examples
     --------

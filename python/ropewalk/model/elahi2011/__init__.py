@@ -7,7 +7,8 @@ each function is one equation, valid at any rho.
 
 Probabilities are computed as logarithms relative to the most probable state, so neither the number
 of packets nor the load is limited. The paper requires rho < 1; a finite queue is also stable at
-rho >= 1.
+rho >= 1. Rates are packets per second, times seconds. Functions raise `ValueError` for arguments
+out of bounds.
 
 In addition to the paper's equations, `mean_packets` and `throughput` give the queue's true mean
 and rate: the paper's N_s (7) ignores packets in send buffers and losses, and its GP (11) vanishes

@@ -10,11 +10,6 @@ from .states import Queue, departure_rate, load, probability
 def packets_queued(queue: Queue) -> float:
     """Return N_q, the mean number of packets in the main buffer, equation (6).
 
-    Returns
-    -------
-    float
-        In packets, from 0 to N - S.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -31,11 +26,6 @@ def packets_in_system(queue: Queue) -> float:
     N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it omits packets in
     send buffers; `mean_packets` is the true mean.
 
-    Returns
-    -------
-    float
-        In packets.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -48,11 +38,6 @@ def packets_in_system(queue: Queue) -> float:
 def time_in_system(queue: Queue) -> float:
     """Return W_s, the time in the system by Little's law from the paper's N_s, equation (8).
 
-    Returns
-    -------
-    float
-        Seconds, with the limits of `packets_in_system`.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -64,11 +49,6 @@ def time_in_system(queue: Queue) -> float:
 
 def time_queued(queue: Queue) -> float:
     """Return W_q, the mean time of an accepted packet in the main buffer, equation (9).
-
-    Returns
-    -------
-    float
-        Seconds; packets without a wait there count as 0.
 
     Examples
     --------
@@ -84,11 +64,6 @@ def effective_rate(queue: Queue) -> float:
 
     Summed over the accepting states; lambda - lambda_lost would cancel if almost all is lost.
 
-    Returns
-    -------
-    float
-        Packets per second.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -100,11 +75,6 @@ def effective_rate(queue: Queue) -> float:
 
 def lost_rate(queue: Queue) -> float:
     """Return lambda_lost, the rate of packets that find the system full, below equation (10).
-
-    Returns
-    -------
-    float
-        In packets per second.
 
     Examples
     --------
@@ -122,11 +92,6 @@ def goodput(queue: Queue) -> float:
     and zero while that is empty. See `throughput` for the departure rate; GP is near to it only if
     N_q is far above c rho.
 
-    Returns
-    -------
-    float
-        In packets per second.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -138,11 +103,6 @@ def goodput(queue: Queue) -> float:
 
 def mean_packets(queue: Queue) -> float:
     """Return the true mean number of packets in the system, the sum of n p_n.
-
-    Returns
-    -------
-    float
-        In packets, from 0 to N.
 
     Examples
     --------
@@ -156,11 +116,6 @@ def throughput(queue: Queue) -> float:
     """Return the true departure rate, the sum of mu_n p_n.
 
     It equals `effective_rate`.
-
-    Returns
-    -------
-    float
-        Packets per second, at most lambda and at most the sum of all gamma_i.
 
     Examples
     --------

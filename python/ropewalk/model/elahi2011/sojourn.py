@@ -99,11 +99,6 @@ class SojournTime:
         numpy.ndarray
             Per second, in the shape of `t`. With 10^5 stages it has about nine correct digits.
 
-        Raises
-        ------
-        ValueError
-            A time is negative, infinite or NaN.
-
         Examples
         --------
         A connection that is almost always idle serves at its own rate:
@@ -134,16 +129,6 @@ class SojournTime:
         t : float or array of float
             Seconds, finite and not negative.
 
-        Returns
-        -------
-        numpy.ndarray
-            Within 0 to 1, in the shape of `t`.
-
-        Raises
-        ------
-        ValueError
-            A time is negative, infinite or NaN.
-
         Examples
         --------
         >>> delay = SojournTime(Queue(1e-9, [2.0], capacity=9, send_buffers=1))
@@ -170,16 +155,6 @@ class SojournTime:
         ----------
         t : float or array of float
             Seconds, finite and not negative.
-
-        Returns
-        -------
-        numpy.ndarray
-            Within 0 to 1, in the shape of `t`.
-
-        Raises
-        ------
-        ValueError
-            A time is negative, infinite or NaN.
 
         Examples
         --------
@@ -210,11 +185,6 @@ class SojournTime:
         -------
         numpy.ndarray
             Seconds, in the shape of `probability`.
-
-        Raises
-        ------
-        ValueError
-            A probability is not within 0 to below 1.
 
         Examples
         --------

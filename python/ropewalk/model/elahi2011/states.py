@@ -97,11 +97,6 @@ def departure_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
     numpy.ndarray
         Packets per second, in the shape of `n`: the sum of the first min(n, c) connections' rates.
 
-    Raises
-    ------
-    ValueError
-        `n` is not an integer or not within 0 to N.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -125,16 +120,6 @@ def arrival_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
     n : int or array of int
         Packets in the system, from 0 to N.
 
-    Returns
-    -------
-    numpy.ndarray
-        Packets per second, in the shape of `n`.
-
-    Raises
-    ------
-    ValueError
-        `n` is not an integer or not within 0 to N.
-
     Examples
     --------
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
@@ -152,11 +137,6 @@ def load(queue: Queue) -> float:
     queue : Queue
         The system.
 
-    Returns
-    -------
-    float
-        Dimensionless. The paper requires less than 1; this module does not.
-
     Examples
     --------
     >>> load(Queue(638, (320, 192, 128), capacity=300, send_buffers=150))
@@ -166,14 +146,9 @@ def load(queue: Queue) -> float:
 
 
 def log_probability(queue: Queue) -> NDArray[np.float64]:
-    """Return the natural logarithm of each p_n, equations (4) and (5).
+    """Return the natural logarithms of p_0 to p_N, equations (4) and (5).
 
     Finite even where p_n itself underflows.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N + 1,)
-        log p_0 to log p_N.
 
     Examples
     --------
@@ -196,11 +171,6 @@ def log_probability(queue: Queue) -> NDArray[np.float64]:
 
 def probability(queue: Queue) -> NDArray[np.float64]:
     """Return the probability p_n of each number of packets in the system, equation (5).
-
-    Returns
-    -------
-    numpy.ndarray, shape (N + 1,)
-        p_0 to p_N, with sum 1 except for rounding.
 
     Examples
     --------
@@ -236,12 +206,7 @@ def empty_probability(queue: Queue) -> float:
 
 
 def cumulative_probability(queue: Queue) -> NDArray[np.float64]:
-    """Return the probability that at most n packets are in the system (figure 4).
-
-    Returns
-    -------
-    numpy.ndarray, shape (N + 1,)
-        For n from 0 to N; monotonic, and exactly 1 at the end.
+    """Return the probability that at most n packets are in the system (figure 4), n = 0 to N.
 
     Examples
     --------

@@ -60,16 +60,6 @@ def run(
     duration, warmup : float
         Length of the run and start of measurements, seconds.
 
-    Returns
-    -------
-    list of Outcome
-        One per connection.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite or out of bounds.
-
     Examples
     --------
     A TCP over 10 Mbit/s and 40 ms gets the rate without headers:

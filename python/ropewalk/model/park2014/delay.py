@@ -18,11 +18,6 @@ def send_delay(rates: ArrayLike, demand: float) -> float:
     demand : float
         Rate f of the application, packets per second, above 0 and below the sum of the rates.
 
-    Returns
-    -------
-    float
-        Seconds.
-
     Notes
     -----
     Assumes Poisson arrivals of packets and of acknowledgements.
@@ -51,11 +46,6 @@ def round_trip(
         Its smallest round trip, seconds, above 0.
     hops : array_like, shape (n,) or scalar
         Hops M of its path, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Mean round trips, seconds.
 
     Notes
     -----
@@ -115,11 +105,6 @@ def network_delay(
         Rate x of each subflow, packets per second, at least 0 and below its capacity.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `round_trip`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Seconds.
 
     Examples
     --------
@@ -246,11 +231,6 @@ def delay_bound(
     loss : array_like, shape (n,) or scalar
         Loss probability, at least 0 and below 1.
 
-    Returns
-    -------
-    float
-        Seconds.
-
     Notes
     -----
     Every subflow counts with its idle delay and its loss, even if it sends nothing.
@@ -278,11 +258,6 @@ def equal_delay_rates(
         Sum of the rates, packets per second, above 0 and below that of the capacities.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `round_trip`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Rate of each subflow, packets per second.
 
     Examples
     --------
@@ -314,16 +289,6 @@ def paths(
         As in `round_trip`.
     count : int, optional
         Number of paths; by default the number of capacities.
-
-    Returns
-    -------
-    capacity, rtt_min, hops : numpy.ndarray, shape (n,)
-        New arrays.
-
-    Raises
-    ------
-    ValueError
-        One is out of bounds, or has a wrong number of entries.
 
     Examples
     --------

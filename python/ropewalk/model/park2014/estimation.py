@@ -26,11 +26,6 @@ def demand(before: float, after: float, slot: float, rates: ArrayLike) -> float:
         Rate at which each subflow took packets from the send buffer, packets per second, at least
         0.
 
-    Returns
-    -------
-    float
-        Packets per second.
-
     Raises
     ------
     ValueError

@@ -45,11 +45,6 @@ def rate_limit(
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `park2014.round_trip`.
 
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Packets per second.
-
     Examples
     --------
     Thresholds of the paper's figure 2:
@@ -62,7 +57,7 @@ def rate_limit(
 
 
 def rate_needed(demand: float, threshold: float) -> float:
-    """Sum of rates at which the wait in the send buffer (1) meets a threshold, (16).
+    """Sum of rates, demand + 1 / threshold, at which the wait (1) meets a threshold, (16).
 
     Parameters
     ----------
@@ -70,11 +65,6 @@ def rate_needed(demand: float, threshold: float) -> float:
         Rate of the application, packets per second, at least 0.
     threshold : float
         Largest mean wait in the send buffer, seconds, above 0.
-
-    Returns
-    -------
-    float
-        demand + 1 / threshold, packets per second.
 
     Examples
     --------
@@ -115,11 +105,6 @@ def least_cost_of_thresholds(
         Rate x_cw that each subflow's window allows, packets per second, above 0.
     floor : array_like, shape (n,) or scalar
         Smallest rate of each subflow, packets per second, at least 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Packets per second.
 
     Raises
     ------
@@ -273,11 +258,6 @@ def compare_greedy(
         Whether each subflow is in slow start.
     against_delay : bool
         Whether to solve (10) too, which takes most of the time.
-
-    Returns
-    -------
-    Comparison
-        Cost ratios and violations.
 
     Notes
     -----

@@ -21,7 +21,7 @@ ROUNDING = 1e-6  # in segments: rounding error of a C that should be whole
 
 
 def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> Floats:
-    """Return the segments that a round sends: equation (1).
+    """Return the segments that a round sends, C_i: equation (1).
 
     They are the segments that the last acknowledgement covered, and the window's growth.
 
@@ -31,16 +31,6 @@ def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> 
         Segments that the last acknowledgement of new data covered, A_i.
     window_growth : array_like
         Growth of the window at this acknowledgement, segments.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, C_i.
-
-    Raises
-    ------
-    ValueError
-        An argument is negative or not finite.
 
     Examples
     --------
@@ -55,7 +45,7 @@ def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> 
 def link_in_turn(
     position: npt.ArrayLike, sent_before: npt.ArrayLike, links: int
 ) -> npt.NDArray[np.intp]:
-    """Return the number of the link that carries a segment: equation (2).
+    """Return the number, from 1 to n, of the link that carries a segment: equation (2).
 
     Parameters
     ----------
@@ -65,17 +55,6 @@ def link_in_turn(
         Segments sent in all earlier rounds, rounded down.
     links : int
         Number of links, n.
-
-    Returns
-    -------
-    numpy.ndarray of int
-        From 1 to n.
-
-    Raises
-    ------
-    ValueError
-        ``position`` or ``links`` is not whole or below 1, or ``sent_before`` is negative or not
-        finite.
 
     Examples
     --------
@@ -119,11 +98,6 @@ def arrival_time(
     -------
     numpy.ndarray, shape (..., m)
         Seconds, D_ij; without the last axis if ``position`` is one number.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of range or the shapes do not broadcast.
 
     Examples
     --------

@@ -29,11 +29,6 @@ def average_delay_asymmetry(delay_s: npt.ArrayLike) -> Floats:
     numpy.ndarray, shape (...)
         Seconds; 0 for a single link, where the paper divides by zero.
 
-    Raises
-    ------
-    ValueError
-        A delay is negative or not finite, or there is no link.
-
     Examples
     --------
     >>> round(float(average_delay_asymmetry([0.005, 0.010, 0.020])), 6)
@@ -54,11 +49,6 @@ def average_bandwidth_asymmetry(byte_rate: npt.ArrayLike) -> Floats:
     -------
     numpy.ndarray, shape (...)
         Bytes per second; 0 for a single link, where the paper divides by zero.
-
-    Raises
-    ------
-    ValueError
-        A rate is not a finite number above zero, or there is no link.
 
     Examples
     --------
@@ -89,17 +79,6 @@ def with_asymmetry(
     spread : {"even", "one high", "one low"}
         Evenly spaced and rising; all at the minimum except the last; or all at one larger value
         except the first.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n)
-        One value per link.
-
-    Raises
-    ------
-    ValueError
-        ``minimum`` or ``asymmetry`` is negative or not finite, ``links`` not whole or below 1, or
-        ``spread`` unknown.
 
     Examples
     --------

@@ -21,22 +21,12 @@ LONGEST_RUN = 180  # in segments: the probability of a longer run is below the s
 
 
 def first_probability(segments: npt.ArrayLike) -> Floats:
-    """Return the probability that the first segment of a round arrives first: equation (4).
+    """Return P(F), the probability that the first segment of a round arrives first: (4).
 
     Parameters
     ----------
     segments : array_like
         Segments of the round, C, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        P(F).
-
-    Raises
-    ------
-    ValueError
-        ``segments`` is below 1 or not finite.
 
     Examples
     --------
@@ -57,16 +47,6 @@ def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floa
         Segments in order, k; the paper has m_ACK.
     segments : array_like
         Segments of the round, C, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        P(m < k | F).
-
-    Raises
-    ------
-    ValueError
-        ``count`` is not whole or below 1, or ``segments`` below 1 or not finite.
 
     Examples
     --------
@@ -90,16 +70,6 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
     segments : array_like
         Segments of the round, C, at least 1.
 
-    Returns
-    -------
-    numpy.ndarray
-        P(m >= k | F).
-
-    Raises
-    ------
-    ValueError
-        ``count`` is not whole or below 1, or ``segments`` below 1 or not finite.
-
     Examples
     --------
     >>> float(long_run_probability(2, 3))
@@ -113,7 +83,7 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
 
 
 def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return a round's time if the first segment arrives first: equation (7).
+    """Return E'(T), a round's time in seconds if the first segment arrives first: (7).
 
     Parameters
     ----------
@@ -121,17 +91,6 @@ def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Fl
         Arrival of the round's first m_ACK segments, D_i1 and so on, seconds.
     segments : array_like, shape (...)
         Segments of the round, C, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Seconds, E'(T).
-
-    Raises
-    ------
-    ValueError
-        ``arrival_s`` is negative, not finite or without an axis, ``segments`` below 1 or not
-        finite, or the shapes do not broadcast.
 
     Examples
     --------
@@ -143,7 +102,7 @@ def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Fl
 
 
 def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -> Floats:
-    """Return the segments acknowledged if the first arrives first: equation (8).
+    """Return E'(A), the segments acknowledged if the first arrives first: equation (8).
 
     The sum of (6) over k from 1 to m_ACK.
 
@@ -153,16 +112,6 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
         Segments of the round, C, at least 1.
     ack_every : int
         m_ACK.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, E'(A).
-
-    Raises
-    ------
-    ValueError
-        ``segments`` is below 1 or not finite, or ``ack_every`` not whole or below 1.
 
     Examples
     --------
@@ -174,7 +123,7 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
 
 
 def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the probability that k segments are acknowledged: equation (9).
+    """Return P(q = k | not F), the probability that k segments are acknowledged: (9).
 
     Given that the first one does not arrive first. For 1 < k < C the paper prints C - k - 1
     instead of its factorial: as printed, the probabilities for C = 8 sum to 0.69. Corrected, they
@@ -186,16 +135,6 @@ def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> F
         Segments acknowledged, k, from 1; beyond C the probability is 0.
     segments : array_like of int
         Segments of the round, C, at least 2.
-
-    Returns
-    -------
-    numpy.ndarray
-        P(q = k | not F).
-
-    Raises
-    ------
-    ValueError
-        ``count`` is not whole or below 1, or ``segments`` not whole or below 2.
 
     References
     ----------
@@ -227,11 +166,6 @@ def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
     numpy.ndarray, shape (...)
         Seconds, E''(T) = D_i1: the first segment fills the gap before all others.
 
-    Raises
-    ------
-    ValueError
-        ``arrival_s`` is negative, not finite or without an axis.
-
     Examples
     --------
     >>> float(expected_time_not_first([0.05, 0.06]))
@@ -241,7 +175,7 @@ def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
 
 
 def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
-    """Return the segments acknowledged if the first does not arrive first: equation (11).
+    """Return E''(A), the segments acknowledged if the first does not arrive first: (11).
 
     (H(C) - 1/C) / (1 - 1/C) with the harmonic number H, and C below C = 2.
 
@@ -249,16 +183,6 @@ def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
     ----------
     segments : array_like
         Segments of the round, C, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, E''(A).
-
-    Raises
-    ------
-    ValueError
-        ``segments`` is below 1 or not finite.
 
     References
     ----------
@@ -273,7 +197,7 @@ def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
 
 
 def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the expected time of a round: equation (12).
+    """Return E(T), the expected time of a round in seconds: equation (12).
 
     Parameters
     ----------
@@ -281,11 +205,6 @@ def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
         Arrival of the round's first m_ACK segments, seconds.
     segments : array_like, shape (...)
         Segments of the round, C, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Seconds, E(T).
 
     Examples
     --------
@@ -298,7 +217,7 @@ def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
 
 
 def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -> Floats:
-    """Return the expected number of segments acknowledged in a round: equation (13).
+    """Return E(A), the expected segments acknowledged in a round: equation (13).
 
     The paper's F(C), the A of the next round.
 
@@ -308,11 +227,6 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
         Segments of the round, C, at least 1.
     ack_every : int
         m_ACK.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, E(A).
 
     Examples
     --------
@@ -324,7 +238,7 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
 
 
 def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the expected time of a round from arrival differences: equation (17).
+    """Return E(T), in seconds, from arrival differences: equation (17).
 
     (12) with (7) and (10) inserted: D_i1 plus weighted differences to later arrivals.
 
@@ -332,11 +246,6 @@ def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLik
     ----------
     arrival_s, segments
         As in `expected_time`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Seconds, E(T).
 
     Examples
     --------

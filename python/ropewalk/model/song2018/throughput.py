@@ -27,7 +27,7 @@ def throughput(
     queue: Queue = "printed",
     start: Start = "in turn",
 ) -> Floats:
-    """Predict the average throughput: section 4.2, step 6.
+    """Predict the average throughput in bytes per second: section 4.2, step 6.
 
     Size of the transfer over the sum of E(T_i). The rounds do not depend on the links, so a
     scenario costs two products of its links' delays and rates with cached weights.
@@ -50,11 +50,6 @@ def throughput(
     start : {"in turn", "uniform"}
         Link of a round's first segment: the next in turn by (2), or any with equal probability, as
         section 4.3 assumes for many rounds.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Bytes per second.
 
     Raises
     ------
@@ -112,7 +107,7 @@ def transfer_time(
     queue: Queue = "printed",
     start: Start = "in turn",
 ) -> Floats:
-    """Return the sum of E(T_i) over the rounds of a transfer: section 4.2, step 5.
+    """Return the sum of E(T_i), in seconds, over the rounds of a transfer: section 4.2, step 5.
 
     Parameters
     ----------
@@ -120,11 +115,6 @@ def transfer_time(
         As in `throughput`.
     segment_bytes, initial_window_bytes, ssthresh_bytes, ack_every, queue, start
         As in `throughput`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Seconds.
 
     Examples
     --------
@@ -166,11 +156,6 @@ def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Fl
     -------
     numpy.ndarray
         1 for equal values; negative if the prediction is more than twice as high.
-
-    Raises
-    ------
-    ValueError
-        ``predicted`` is negative, ``measured`` not above zero, or one not finite.
 
     Examples
     --------

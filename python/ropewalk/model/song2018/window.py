@@ -59,11 +59,6 @@ def transfer_rounds(
     segment_bytes, initial_window_bytes, ssthresh_bytes, ack_every
         As in `throughput`.
 
-    Returns
-    -------
-    Rounds
-        w_i and C_i.
-
     Raises
     ------
     ValueError
@@ -110,11 +105,6 @@ def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) ->
     numpy.ndarray
         Rounds, I_s; negative if the initial window exceeds the threshold.
 
-    Raises
-    ------
-    ValueError
-        An argument is not a finite number above zero.
-
     Examples
     --------
     Table 2 has 65 535 and 536 bytes, with segments of 536 bytes:
@@ -128,7 +118,7 @@ def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) ->
 def next_window(
     window: npt.ArrayLike, round_number: npt.ArrayLike, slow_start: npt.ArrayLike
 ) -> Floats:
-    """Return the congestion window of the next round: equation (15).
+    """Return the congestion window of the next round, w_(i+1), in segments: equation (15).
 
     Parameters
     ----------
@@ -138,17 +128,6 @@ def next_window(
         Number of this round, i, from 1.
     slow_start : array_like
         Rounds of slow start, I_s.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, w_(i+1).
-
-    Raises
-    ------
-    ValueError
-        ``window`` is not above zero, ``round_number`` not whole or below 1, or an argument not
-        finite.
 
     Examples
     --------
@@ -165,7 +144,7 @@ def next_segments(
     slow_start: npt.ArrayLike,
     ack_every: int = ACK_EVERY,
 ) -> Floats:
-    """Return the segments that the next round sends: equation (16).
+    """Return the segments that the next round sends, C_(i+1): equation (16).
 
     Parameters
     ----------
@@ -175,15 +154,6 @@ def next_segments(
         As in `next_window`.
     ack_every : int
         m_ACK.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, C_(i+1).
-
-    Raises
-    ------
-    ValueError
 
     Examples
     --------

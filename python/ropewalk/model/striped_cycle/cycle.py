@@ -210,16 +210,6 @@ def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
     segment_bytes : float
         Payload of a segment.
 
-    Returns
-    -------
-    float
-        Bytes per second.
-
-    Raises
-    ------
-    ValueError
-        An argument is not a finite number above 0.
-
     Examples
     --------
     >>> print(f"{rule_of_thumb([0.030, 0.060]) * 8e-6:.2f} Mbit/s")

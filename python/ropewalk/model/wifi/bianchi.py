@@ -107,7 +107,7 @@ def saturated_cell(
 
 
 def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float, float]:
-    """Return a station's probability to send in a slot, and to collide then.
+    """Return tau and p, a station's probability to send in a slot, and to collide then.
 
     Parameters
     ----------
@@ -115,16 +115,6 @@ def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float,
         Largest backoff before each transmission, in slots.
     stations : int
         Number of stations, n.
-
-    Returns
-    -------
-    sending, collision : float
-        tau and p of [1]_.
-
-    Raises
-    ------
-    ValueError
-        There is no window or no station, or a window is negative.
 
     Examples
     --------

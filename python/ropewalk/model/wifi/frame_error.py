@@ -75,11 +75,6 @@ def frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
     mpdu_bytes : int
         Length from MAC header to checksum.
 
-    Raises
-    ------
-    ValueError
-        A ratio is not finite, or the frame is shorter than a byte.
-
     Examples
     --------
     >>> from ropewalk.model.wifi import radio
@@ -104,11 +99,6 @@ def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
         One of 1, 2, 5.5, 11 (DSSS, CCK), or 6 to 54 (OFDM).
     snr_db : array_like
         Signal-to-noise ratio over 20 MHz.
-
-    Raises
-    ------
-    ValueError
-        No standard has the rate, or a ratio is not finite.
 
     Examples
     --------

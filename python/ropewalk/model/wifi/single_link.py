@@ -60,11 +60,6 @@ def exchange(radio: Radio, packet_bytes: int) -> Exchange:
     packet_bytes : int
         Length of the IP packet.
 
-    Raises
-    ------
-    ValueError
-        The packet is empty.
-
     Examples
     --------
     At 11 Mbit/s a packet of 1500 bytes takes 1091 of 1984 us, its ACK at 1 Mbit/s 304:
