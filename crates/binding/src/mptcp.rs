@@ -98,7 +98,6 @@ pub struct MpTcpRst {
 
 #[pymethods]
 impl MpCapable {
-    /// Mappings must have checksums: flag A.
     #[getter]
     fn wants_checksum(&self) -> bool {
         self.flags & 0x80 != 0

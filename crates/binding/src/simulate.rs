@@ -23,7 +23,6 @@ use crate::scenario::Scenario;
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 /// Time to wait for an abandoned run.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Largest number of steps of a timeline.
 const MAX_STEPS: u64 = 1_000_000;
 
 /// Runs a scenario once per seed, on `threads` threads (default: all).

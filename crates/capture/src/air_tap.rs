@@ -89,7 +89,6 @@ impl AirTap {
         self.failure.is_some()
     }
 
-    /// Completes the file and returns its number of frames.
     pub(crate) fn finish(self) -> Result<u64, FileError> {
         match self.failure {
             None => self.file.finish(),

@@ -10,7 +10,6 @@ use ropewalk_quantities::Time;
 /// since equal runs give byte-identical files.
 pub const EPOCH: Duration = Duration::from_secs(946_684_800);
 
-/// [`EPOCH`] in RFC 3339 format.
 pub(crate) const EPOCH_RFC3339: &str = "2000-01-01T00:00:00.000Z";
 
 /// Converts simulated time to time since 1970.

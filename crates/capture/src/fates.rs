@@ -15,7 +15,6 @@ pub(crate) enum Fate {
     Spurious,
     /// The queue of this link was full.
     Dropped(usize),
-    /// Lost on this link.
     Lost(usize),
 }
 
@@ -33,7 +32,6 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(Option<u64>);
 
-/// Packets in capture order.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
     waiting: VecDeque<Seen>,
@@ -59,7 +57,6 @@ impl Fates {
         }
     }
 
-    /// The next packet whose fate is known.
     pub(crate) fn pop(&mut self) -> Option<Seen> {
         self.waiting
             .front()
@@ -67,7 +64,6 @@ impl Fates {
         self.pop_anyway()
     }
 
-    /// The next packet, at the end of the run.
     pub(crate) fn pop_anyway(&mut self) -> Option<Seen> {
         let seen = self.waiting.pop_front()?;
         self.gone += 1;

@@ -12,7 +12,6 @@ use ropewalk_wire::{
 
 use crate::addresses::{self, SERVER_PORT, TUNNEL_PORT};
 
-/// A flow's connection and addresses.
 #[derive(Debug)]
 pub(crate) struct Flow {
     connection: Connection,
@@ -23,7 +22,6 @@ pub(crate) struct Flow {
     datagrams: bool,
 }
 
-/// A packet to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) from: Side,
@@ -195,7 +193,6 @@ fn ip_header(ends: [IpAddr; 2], from: Side, protocol: u8, identification: u16) -
     }
 }
 
-/// Source and destination.
 fn directed<T>([client, server]: [T; 2], from: Side) -> [T; 2] {
     match from {
         Side::Client => [client, server],

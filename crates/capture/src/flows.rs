@@ -6,7 +6,6 @@ use ropewalk_wire::Side;
 
 use crate::flow::{Flow, Sent};
 
-/// Flows by number.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     flows: Vec<Flow>,

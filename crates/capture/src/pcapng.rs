@@ -105,7 +105,6 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Writes each interface's counts after the last packet.
     pub(crate) fn write_counts(&mut self, counts: &[InterfaceCounts]) -> PcapResult<()> {
         self.begin(&[])?;
         let nanos = self.last.as_nanos() as u64;

@@ -11,7 +11,6 @@ use crate::error::FileError;
 use crate::qlog::{Header, QlogFile};
 use crate::qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss};
 
-/// Logs windows, round-trip times and losses of each subflow.
 #[derive(Debug)]
 pub(crate) struct SenderLog {
     file: QlogFile,
@@ -44,7 +43,6 @@ impl SenderLog {
         })
     }
 
-    /// Logs an event of the measured flow's endpoints.
     pub(crate) fn event(&mut self, event: &EndpointEvent) {
         let Recorded { time, subflow, .. } = event.recorded;
         if event.dial < self.dials[subflow] {

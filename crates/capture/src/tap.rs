@@ -39,7 +39,6 @@ pub(crate) struct Tap {
     place: ObservationPoint,
     /// Names of all links, for comments.
     names: Vec<String>,
-    /// Interface of each captured link.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     flows: Flows,
@@ -148,7 +147,6 @@ impl Tap {
         self.failure.is_some()
     }
 
-    /// Completes the file and returns its number of packets.
     pub(crate) fn finish(mut self) -> Result<u64, FileError> {
         while let Some(seen) = self.fates.pop_anyway() {
             self.write(&seen);

@@ -24,7 +24,6 @@ mod unix {
         Ok((!is_removed).then_some(file))
     }
 
-    /// Whether no process writes the file any more.
     pub(crate) fn is_leftover(path: &Path) -> bool {
         File::open(path)
             .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok())
@@ -42,7 +41,6 @@ mod windows {
     /// Allows renaming and deleting meanwhile (CreateFileW), for a finished file.
     const FILE_SHARE_DELETE: u32 = 4;
 
-    /// Creates a file that no other process can open.
     pub(crate) fn create(path: &Path) -> io::Result<Option<File>> {
         let mut options = OpenOptions::new();
         options

@@ -15,7 +15,6 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::wifi::{MacFrame, Radiotap, fcs_is_right};
 use ropewalk_wire::{Checksum, IpHeader, UdpHeader, protocol};
 
-/// A UDP packet with 1000 bytes of payload.
 const SIZE: u32 = 1028;
 
 fn radio(node: &str, x: f64) -> RadioConfig {

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 
-/// Name and bytes of each capture in `tests/captures/kinds`.
 static CAPTURES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/kinds");
     let paths = fs::read_dir(folder)

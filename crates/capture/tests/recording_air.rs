@@ -144,7 +144,6 @@ fn a_node_hears_its_channels_and_not_who_is_far() {
             .filter(move |(interface, _)| *interface == number)
     };
     assert!(on(0).count() > 100 && on(1).count() > 100);
-    // Frames of A do not reach C.
     let far = [0x02, 0, 0, 0, 0, 0];
     for (_, bytes) in on(0) {
         let (_, frame) = Radiotap::parse(bytes).expect("radiotap");

@@ -17,7 +17,6 @@ pub(crate) enum Setting {
     Switch(bool),
     Packets(u64),
     Number(f64),
-    /// A number with its unit.
     Measure(f64, &'static str),
     Rate(Rate),
     Rates(Vec<Rate>),
@@ -76,7 +75,6 @@ impl Setting {
     }
 }
 
-/// Keys with values in base units.
 pub(crate) fn object(keys: &[(&'static str, Setting)]) -> Map<String, Value> {
     let keys = keys.iter();
     keys.map(|(key, setting)| ((*key).to_owned(), setting.json()))

@@ -32,7 +32,6 @@ held! {
     CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 }
 
-/// Kind of a parameter's key.
 pub(crate) fn kind(parameter: &Parameter) -> Kind {
     match parameter.kind {
         algorithm::Kind::Number { least, most, .. } => Kind::Number { least, most },

@@ -10,7 +10,6 @@ use crate::model::{Ladder, ObjectKind, PageObject};
 pub(crate) const MAX_QUALITIES: usize = 64;
 const MAX_CHUNKS: usize = 1_000_000;
 pub(crate) const MAX_OBJECTS: u32 = 10_000;
-/// Largest chunk or object, in bytes.
 const LARGEST: u64 = 1 << 36;
 const LONGEST_CHUNK_MS: f64 = 600_000.0;
 

@@ -27,7 +27,6 @@ pub fn base_value(path: &str, text: &str) -> Option<f64> {
         .map_or((path, None), |(first, rest)| (first, Some(rest)));
     let key = TOP.key(first)?;
     match (&key.kind, rest) {
-        // The next part of the path is an element's name.
         (Kind::Tables { shape, .. }, Some(rest)) => within(shape, rest.split_once('.')?.1, text),
         (kind, None) => number(kind, text),
         (Kind::Table { shape, .. }, Some(rest)) => within(shape, rest, text),
@@ -42,7 +41,6 @@ fn within(shape: &'static Shape, path: &str, text: &str) -> Option<f64> {
     match (&shape.key(first)?.kind, rest) {
         (kind, None) => number(kind, text),
         (Kind::Table { shape, .. }, Some(rest)) => within(shape, rest, text),
-        // Any algorithm with this parameter.
         (Kind::Algorithm(all), Some(name)) => all()
             .into_iter()
             .filter_map(|description| algorithm::parameter(description, name))

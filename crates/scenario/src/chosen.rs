@@ -2,10 +2,8 @@
 
 use ropewalk_transport::algorithm::{Declared, Description, Value};
 
-/// Key of the name in an algorithm's table.
 pub(crate) const NAME: &str = "name";
 
-/// Algorithms that a key may name.
 pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
 
 /// An algorithm, with the parameters that differ from their defaults.

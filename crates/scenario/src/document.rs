@@ -2,7 +2,6 @@
 
 use toml_edit::{Document, Item, Key};
 
-/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Byte offset in the file.
@@ -10,7 +9,6 @@ pub(crate) enum Origin {
     Override,
 }
 
-/// A value with its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub origin: Origin,
@@ -28,7 +26,6 @@ pub(crate) enum Value {
     Table(Vec<Entry>),
 }
 
-/// A key of a table with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,

@@ -12,7 +12,6 @@ pub(crate) struct Edit {
     pub value: Option<toml_edit::Value>,
 }
 
-/// One step down the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),

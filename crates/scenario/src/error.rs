@@ -17,7 +17,6 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Largest number of kept errors.
     pub(crate) const KEPT: usize = 50;
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::limits::MAX_TRACE_LINES;
 
-/// Largest frame, in bytes.
 const LARGEST: u32 = 64 << 20;
 
 /// Error of a list of frame sizes.

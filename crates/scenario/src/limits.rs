@@ -15,16 +15,13 @@ pub(crate) const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 pub(crate) const MAX_LINKS: usize = 65_535;
 pub(crate) const MAX_CHANNELS: usize = 64;
 pub(crate) const MAX_NODES: usize = 1_000;
-/// Largest number of routes of a `[[path]]` or `[mesh]`.
 pub(crate) const MAX_ROUTES: usize = 8;
 pub(crate) const MAX_PATHS: usize = 65_535;
 pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
 /// Size of a scheduler's bit set.
 pub(crate) const MAX_SUBFLOWS: usize = 64;
-/// Entries of `[[flow]]`, and of `[[competitor]]`.
 pub(crate) const MAX_LISTED_FLOWS: usize = 65_535;
-/// All flows, competitors included.
 pub(crate) const MAX_FLOWS: usize = 100_000;
 /// Messages and video frames that all flows offer by a clock. Each queued message takes up to 40
 /// bytes.

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::keys::{GRID, LOWEST, UNIFORM};
 use crate::model::{Channel, Mesh};
 
-/// Keys of `[mesh]` with their values in TOML.
 pub(crate) fn of_mesh(mesh: &Mesh, channels: &[Channel]) -> Vec<(&'static str, String)> {
     let drawing = &mesh.drawing;
     let word = |word: &str| format!("{word:?}");

@@ -1,7 +1,6 @@
 //! Numbered copies of an entry: `count` numbers the names from 1, and the number replaces `*` in a
 //! reference.
 
-/// Placeholder of the number.
 pub(crate) const STAR: char = '*';
 
 /// Name of one copy: `access-3`.

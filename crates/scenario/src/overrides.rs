@@ -183,7 +183,6 @@ fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
     })
 }
 
-/// Follows the rest of a path inside a table.
 fn descend(
     root: &Node,
     mut steps: Vec<Step>,

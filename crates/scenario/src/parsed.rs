@@ -23,7 +23,6 @@ pub(crate) struct Items<T>(pub Vec<T>);
 /// A value of a [kind](crate::keys::Kind).
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
-    /// A text, a name, or a word.
     Text(String),
     Boolean(bool),
     Integer(u64),
@@ -32,7 +31,6 @@ pub(crate) enum Parsed {
     Rate(Rate),
     Bytes(Bytes),
     Unlimited,
-    /// Random.
     Random,
     Window(InitialWindow),
     Packets(Packets),
@@ -110,7 +108,6 @@ impl From<Value> for Parsed {
     }
 }
 
-/// A type that a [`Parsed`] can hold.
 pub(crate) trait Held: Sized {
     fn from_parsed(parsed: &Parsed) -> Option<Self>;
     fn to_parsed(&self) -> Parsed;

@@ -3,7 +3,6 @@
 use crate::document::Origin;
 use crate::error::{Errors, Position, Problem, ScenarioError};
 
-/// Largest number of errors kept while collecting; others are counted.
 const MAX: usize = 1_000;
 
 pub(crate) struct Report<'a> {

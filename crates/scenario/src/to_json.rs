@@ -87,7 +87,6 @@ impl Scenario {
             .collect()
     }
 
-    /// Nodes with radio settings.
     fn nodes(&self) -> Value {
         let nodes = self.wireless.nodes.iter();
         nodes
@@ -107,7 +106,6 @@ impl Scenario {
             .collect()
     }
 
-    /// All of a flow except its traffic.
     fn own(&self, flow: &Flow) -> Map<String, Value> {
         let mut object = transport(flow);
         object.insert("name".into(), flow.name.as_str().into());

@@ -263,7 +263,6 @@ fn write_transport(out: &mut String, flow: &Flow) {
     for key in TRANSPORT.keys() {
         let may_be = match key.name {
             "subflow" => matches!(config.congestion, CongestionConfig::Uncoupled(_)),
-            // The protocol writes its own scheduler.
             "scheduler" => false,
             _ => true,
         };
@@ -347,7 +346,6 @@ fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
 }
 
 fn line(out: &mut String, key: &str, value: &str) {
-    // Writing to a `String` does not fail.
     let _ = writeln!(out, "{key} = {value}");
 }
 

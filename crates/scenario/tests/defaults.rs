@@ -465,7 +465,6 @@ fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
     assert!(!warned("competitor.competitor-2"));
     let again = read(&scenario.to_toml());
     assert_eq!(again.flows, scenario.flows);
-    // MPTCP also over one path.
     let one = read(&format!("{LINK}[transport]\nprofile = 'mptcp-ns3'\n"));
     assert_eq!(one.first().protocol, Protocol::MptcpNs3);
     assert_eq!(one.first().transport.reordering.name(), "none");

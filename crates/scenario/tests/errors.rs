@@ -356,7 +356,6 @@ fn in_flows() {
     ));
 }
 
-/// Two consecutive links and a separate one.
 const NODES: &str = "[[link]]\nname = 'lan'\nrate = '1mbit'\nfrom = 'phone'\nto = 'router'\n\
     [[link]]\nname = 'wan'\nrate = '1mbit'\nfrom = 'router'\nto = 'server'\n\
     [[link]]\nname = 'lte'\nrate = '1mbit'\nfrom = 'phone'\nto = 'server'\n";

@@ -160,7 +160,6 @@ fn who_takes_turns_with_too_many_paths_is_told() {
     );
 }
 
-/// `users` access links to one trunk, with a flow over each.
 fn many(users: usize) -> String {
     format!(
         "[[link]]\nname = 'access'\ncount = {users}\nrate = '1 Mbit/s'\nqueue = '10 packets'\n\

@@ -64,7 +64,6 @@ fn of_large_files_of_errors_fifty_are_kept() {
     let keys: String = (0..LINES).map(|n| format!("key{n}=1\n")).collect();
     let one_line: String = (0..LINES).map(|n| format!("key{n}=1,")).collect();
     for (text, found) in [
-        // Each key is unknown, and there is no link.
         (keys, LINES + 1),
         (format!("transport={{{one_line}}}"), LINES + 1),
         // Each link lacks name and rate, and there are too many for a list and for a connection.

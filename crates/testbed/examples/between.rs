@@ -52,7 +52,6 @@ fn parse(path: &str) -> Result<Scenario, String> {
     Scenario::parse(&text, path, &[], &mut read).map_err(|error| error.to_string())
 }
 
-/// Returns the program's exit status.
 fn run(scenario: &Scenario, program: &str, arguments: &[String]) -> Result<u8, Box<dyn Error>> {
     let mut testbed = Testbed::build(scenario)?;
     let emulator = testbed.start(scenario, 1, Instant::now(), None)?;

@@ -20,7 +20,6 @@ const BATCH_BYTES: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Tap {
     place: ObservationPoint,
-    /// Interface of each captured link.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     batch: Batch,
@@ -28,7 +27,6 @@ pub struct Tap {
     writer: JoinHandle<Result<PacketFile, FileError>>,
 }
 
-/// Packets to be written.
 #[derive(Debug, Default)]
 struct Batch {
     bytes: Vec<u8>,
@@ -41,7 +39,6 @@ struct Seen {
     interface: usize,
     direction: Direction,
     bytes: Range<usize>,
-    /// Reason if the link dropped the packet.
     dropped: Option<DropReason>,
 }
 
@@ -126,10 +123,8 @@ impl Tap {
         here.then(|| link.index())
     }
 
-    /// Completes the file and returns its number of packets.
-    ///
-    /// # Errors
-    /// If the file cannot be written, which then does not appear.
+    /// Completes the file and returns its number of packets. Fails if the file cannot be written,
+    /// which then does not appear.
     pub(crate) fn finish(mut self) -> io::Result<u64> {
         self.hand_over();
         drop(self.batches);

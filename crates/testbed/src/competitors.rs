@@ -17,7 +17,6 @@ use crate::network::Testbed;
 
 /// Longest blocking call, so that the end of the run is noticed.
 const LOOK: Duration = Duration::from_millis(50);
-/// Buffer size of a write or a read.
 const CHUNK: usize = 128 << 10;
 
 /// All flows of a scenario except the first, running until stopped.
@@ -30,7 +29,6 @@ pub(crate) struct Competitors {
 
 #[derive(Debug)]
 struct Flow {
-    /// Index into the scenario's flows.
     entry: usize,
     counts: Arc<Counts>,
     ends: [JoinHandle<()>; 2],
@@ -39,7 +37,6 @@ struct Flow {
 /// Result of one flow, defined as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Delivered {
-    /// Index into the scenario's flows.
     pub(crate) entry: usize,
     /// Bytes within the measured time.
     pub(crate) bytes: u64,
@@ -48,19 +45,15 @@ pub(crate) struct Delivered {
     pub(crate) goodput_mbps: f64,
 }
 
-/// Bytes read by a server.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Until the end of the warm-up.
     before: AtomicU64,
     all: AtomicU64,
 }
 
 impl Competitors {
-    /// Starts all flows; each begins to send at its own time after `start`.
-    ///
-    /// # Errors
-    /// If the kernel has no socket for them.
+    /// Starts all flows; each begins to send at its own time after `start`. Fails if the kernel has
+    /// no socket for them.
     pub(crate) fn start(
         scenario: &Scenario,
         testbed: &Testbed,
@@ -197,7 +190,6 @@ fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: I
     }
 }
 
-/// Counts received bytes until stopped.
 fn receive(listener: &Socket, stop: &AtomicBool, measured: Instant, counts: &Counts) {
     let mut accepted = None;
     let mut chunk = vec![0; CHUNK];

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-/// Groups of transport counters.
 const GROUPS: [&str; 4] = ["Tcp", "TcpExt", "MPTcpExt", "Udp"];
 
 /// Gauges and settings, whose differences have no meaning.

@@ -129,7 +129,6 @@ impl Error {
     }
 }
 
-/// Package of a program.
 fn package(program: &str) -> &'static str {
     match program {
         "nft" => "nftables",

@@ -63,15 +63,12 @@ struct Count {
     acknowledged: u64,
     /// Payload retransmitted on another carrier.
     resent: u64,
-    /// Retransmitted TCP segments.
     retransmissions: u64,
 }
 
 impl Gateway {
-    /// Starts both; the carriers are dialled at `start`, when the client begins.
-    ///
-    /// # Errors
-    /// If no socket can listen in the namespaces, or there are no threads.
+    /// Starts both; the carriers are dialled at `start`, when the client begins. Fails if no socket
+    /// can listen in the namespaces, or there are no threads.
     pub(crate) fn start(
         association: Config,
         scenario: &Scenario,
@@ -175,7 +172,6 @@ impl Gateway {
 
 impl<T> Running<T> {
     fn end(self) -> T {
-        // Fails if the thread has already ended.
         let _ = self.stop.send(());
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

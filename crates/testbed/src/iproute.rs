@@ -5,10 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::error::Error;
 
-/// Runs commands of `ip` or `tc` in the network namespace of the calling thread.
-///
-/// # Errors
-/// If the program is missing, or rejects a command; earlier ones have been executed.
+/// Runs commands of `ip` or `tc` in the network namespace of the calling thread. Fails if the
+/// program is missing, or rejects a command; earlier ones have been executed.
 pub(crate) fn run(program: &'static str, options: &[&str], lines: &[String]) -> Result<(), Error> {
     let mut text = lines.join("\n");
     text.push('\n');

@@ -38,7 +38,6 @@ pub struct MachineSummary {
 pub(crate) struct Reading {
     processors: Option<Processors>,
     pressure: Option<Time>,
-    /// CPU time of this process.
     own: Time,
     /// Of the current threads, except the emulator's.
     waits: Option<Waits>,

@@ -53,7 +53,6 @@ fn main() -> ExitCode {
 /// Exit status if the machine lacks a requirement of the run.
 const UNAVAILABLE: u8 = 3;
 
-/// Error message with exit status.
 struct Failure {
     text: String,
     status: u8,
@@ -111,7 +110,6 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Prints the working features; fails if a needed one does not work.
 fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
     let diagnosis = diagnose(request)?;
     match json {
@@ -192,7 +190,6 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Parses the options of `emulate`.
 fn emulation(arguments: &[String]) -> Result<Emulation, Failure> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (own, program) = arguments.split_at(dashes.ok_or_else(|| wrong(USAGE))?);
@@ -219,7 +216,6 @@ fn emulation(arguments: &[String]) -> Result<Emulation, Failure> {
     Ok(emulation)
 }
 
-/// Parses the options of a run.
 fn request(arguments: &[String]) -> Result<Request, Failure> {
     let mut request = Request {
         seed: 1,

@@ -57,7 +57,6 @@ impl Namespace {
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let (done, result) = mpsc::channel();
         let job = move || {
-            // The caller is still waiting for the result.
             let _ = done.send(catch_unwind(AssertUnwindSafe(job)));
         };
         let jobs = self.jobs.as_ref().expect("there until it is dropped");
@@ -86,7 +85,6 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // The thread catches the panics of its jobs.
             let _ = thread.join();
         }
     }

@@ -14,10 +14,8 @@ use crate::plan::Plan;
 /// Packet size for converting a queue limit from bytes to packets.
 const FULL_PACKET: u64 = 1500;
 
-/// Commands for `tc -batch` at the client and at the server.
-///
-/// # Errors
-/// If netem does not support the scenario.
+/// Commands for `tc -batch` at the client and at the server. Fails if netem does not support the
+/// scenario.
 pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2], Error> {
     let mut lines = [Vec::new(), Vec::new()];
     let mut used = vec![false; scenario.links.len()];

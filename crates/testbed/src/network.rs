@@ -57,10 +57,7 @@ impl Testbed {
     }
 
     /// As [`build`](Testbed::build), for a user's programs; only the links and paths of the
-    /// scenario are used.
-    ///
-    /// # Errors
-    /// If the kernel reports an error.
+    /// scenario are used. Fails if the kernel reports an error.
     pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Result<Testbed, Error> {
         let create = |name| Namespace::create(name).map_err(Error::NoNamespace);
         let testbed = Testbed {
@@ -89,7 +86,6 @@ impl Testbed {
         Ok((testbed, lines))
     }
 
-    /// Creates both namespaces with their settings.
     fn prepare(scenario: &Scenario) -> Result<Testbed, Error> {
         kernel::check(scenario)?;
         let flow = scenario.first();

@@ -19,7 +19,6 @@ const DEVICE_QUEUE: usize = 10_000;
 
 /// The server's device towards the machine's own network, if any.
 pub(crate) const INTERNET: &str = "internet";
-/// Ethernet's MTU, for a user's programs.
 const MTU: u64 = 1500;
 
 /// Addresses and routes of both ends.
@@ -48,7 +47,6 @@ pub struct PathPlan {
 }
 
 impl Plan {
-    /// Plans a scenario.
     pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> Plan {
         let flow = scenario.first();
         let version = flow.transport.ip_version;
@@ -217,7 +215,6 @@ fn is_interface_name(name: &str) -> bool {
         && !matches!(name, "" | "lo" | "all" | "default" | INTERNET)
 }
 
-/// The address as a network of its own.
 fn host(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => format!("{address}/32"),

@@ -118,7 +118,6 @@ pub struct Ends<T> {
     pub server: T,
 }
 
-/// Raw results of a run, for the report.
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
     /// Of the flows after the first.
@@ -128,9 +127,7 @@ pub(crate) struct Measured {
     /// With netem: commands at the client and at the server.
     pub(crate) tc: Option<[Vec<String>; 2]>,
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
-    /// Packets dropped at devices before the emulator.
     pub(crate) drops: u64,
-    /// Processor time withheld from the run.
     pub(crate) machine: MachineSummary,
     pub(crate) congestion: Option<String>,
     pub(crate) histogram: bool,
@@ -246,7 +243,6 @@ fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
 fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {
     let measured = carried.duration.saturating_sub(scenario.warmup);
     let mut cost = None;
-    // Only the forward direction.
     let links = scenario.links.iter().zip(&carried.links);
     let links = links.map(|(link, [hop, _])| {
         let (from, to) = (hop.before, hop.after);

@@ -8,7 +8,6 @@ use ropewalk_scenario::Scenario;
 
 use crate::error::Error;
 
-/// Largest number of steps of a timeline.
 const MAX_STEPS: u64 = 1_000_000;
 
 /// Request for a run, written by the parent process as JSON.
@@ -60,8 +59,7 @@ pub enum EmulatorKind {
 }
 
 impl Request {
-    /// # Errors
-    /// All errors of the scenario.
+    /// Error: all errors of the scenario.
     pub(crate) fn parse(&self) -> Result<Scenario, Error> {
         let mut read = |name: &str| {
             let text = self.files.get(name).cloned();
@@ -75,10 +73,8 @@ impl Request {
         )?)
     }
 
-    /// Step of the timeline.
-    ///
-    /// # Errors
-    /// If it is no time, or too short for the timeline's largest number of steps.
+    /// Step of the timeline. Fails if it is no time, or too short for the timeline's largest number
+    /// of steps.
     pub(crate) fn timeline_step(&self, duration: Time) -> Result<Option<Time>, Error> {
         let Some(text) = &self.step else {
             return Ok(None);

@@ -9,18 +9,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 /// Moves the calling thread, with its later threads and processes, into a new network namespace
-/// (unshare(2)).
-///
-/// # Errors
-/// EPERM without CAP_SYS_ADMIN in the thread's user namespace.
+/// (unshare(2)). Errors: EPERM without CAP_SYS_ADMIN in the thread's user namespace.
 pub(crate) fn unshare_network() -> io::Result<()> {
     // SAFETY: the file descriptors stay shared: UnshareFlags::FILES is not among the flags.
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
-/// Moves the process into a new user namespace, with all rights over objects created there.
-///
-/// # Errors
+/// Moves the process into a new user namespace, with all rights over objects created there. Errors:
 /// EINVAL if the process has several threads, EPERM or ENOSPC if the kernel allows no user
 /// namespace.
 pub(crate) fn unshare_user() -> io::Result<()> {
@@ -51,10 +46,8 @@ pub(crate) fn attach_tun(file: &File, name: &str) -> io::Result<()> {
 }
 
 /// Gives the calling thread a real-time priority (SCHED_FIFO, sched(7)) above all ordinary threads.
-/// Its later threads and processes do not inherit it.
-///
-/// # Errors
-/// EPERM without CAP_SYS_NICE and a limit (RLIMIT_RTPRIO) that allows it.
+/// Its later threads and processes do not inherit it. Errors: EPERM without CAP_SYS_NICE and a
+/// limit (RLIMIT_RTPRIO) that allows it.
 pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
     // SAFETY: sched_param is a C struct of integers: all zeros are a value.
     let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
@@ -64,10 +57,8 @@ pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
     check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
 }
 
-/// getsockopt(2) into a buffer of any size; returns the written length.
-///
-/// # Errors
-/// ENOPROTOOPT or EOPNOTSUPP if the socket does not have the option.
+/// getsockopt(2) into a buffer of any size; returns the written length. Errors: ENOPROTOOPT or
+/// EOPNOTSUPP if the socket does not have the option.
 pub(crate) fn socket_option(
     socket: &impl AsFd,
     level: libc::c_int,

@@ -4,8 +4,7 @@ use std::fs;
 
 use crate::error::Error;
 
-/// # Errors
-/// The first setting that the kernel does not have or rejects.
+/// Error: the first setting that the kernel does not have or rejects.
 pub(crate) fn set(settings: &[(&'static str, String)]) -> Result<(), Error> {
     for (name, value) in settings {
         fs::write(path(name), value).map_err(|source| Error::Setting {
@@ -17,7 +16,6 @@ pub(crate) fn set(settings: &[(&'static str, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The value of a setting, if the kernel has it.
 pub(crate) fn get(name: &str) -> Option<String> {
     let text = fs::read_to_string(path(name)).ok()?;
     Some(text.trim_end().to_owned())

@@ -6,14 +6,11 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use crate::syscalls::attach_tun;
 
-/// File for creating devices.
 pub(crate) const CLONE_DEVICE: &str = "/dev/net/tun";
 
 /// Creates a device with this name in the calling thread's network namespace. A read returns a
-/// packet that the kernel sends, a write passes one to it. Neither blocks (EAGAIN).
-///
-/// # Errors
-/// If /dev/net/tun is missing or not accessible, or CAP_NET_ADMIN is missing.
+/// packet that the kernel sends, a write passes one to it. Neither blocks (EAGAIN). Fails if
+/// /dev/net/tun is missing or not accessible, or CAP_NET_ADMIN is missing.
 pub(crate) fn create(name: &str) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)

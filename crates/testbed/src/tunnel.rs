@@ -27,17 +27,14 @@ const PORT: u16 = 4434;
 /// Both ends of a tunnel, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
-    /// Client address within the tunnel.
     pub(crate) client: IpAddr,
     pub(crate) server: IpAddr,
     ends: [(Control, JoinHandle<io::Result<()>>); 2],
 }
 
 impl Tunnel {
-    /// Opens both ends; the client connects at `start`.
-    ///
-    /// # Errors
-    /// If a namespace accepts no further device, or the tunnel does not support this packet size.
+    /// Opens both ends; the client connects at `start`. Fails if a namespace accepts no further
+    /// device, or the tunnel does not support this packet size.
     pub(crate) fn start(
         scheduler: Scheduler,
         scenario: &Scenario,
@@ -86,10 +83,7 @@ impl Tunnel {
         }
     }
 
-    /// Stops both ends.
-    ///
-    /// # Errors
-    /// If one of them failed.
+    /// Stops both ends. Fails if one of them failed.
     pub(crate) fn stop(self) -> Result<(), Error> {
         for (control, thread) in self.ends {
             control.stop();

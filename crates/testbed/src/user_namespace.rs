@@ -41,7 +41,6 @@ pub fn acquire() -> Result<Right, Error> {
     Ok(Right::UserNamespace)
 }
 
-/// The right that the process has.
 pub(crate) fn right() -> Option<Right> {
     if !geteuid().is_root() {
         return None;

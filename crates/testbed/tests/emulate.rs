@@ -198,7 +198,6 @@ fn signals_go_on_to_the_program() {
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
 }
 
-/// Number of processes with this word in the command line.
 fn processes(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -214,7 +213,6 @@ fn nothing_is_left_however_it_ends() {
     let Some(scenario) = Scenario::new() else {
         return;
     };
-    // Numbers that no other process has.
     let id = std::process::id();
     let words = [1, 2, 3].map(|number| format!("6{number}{id}"));
     let [far, apart, own] = &words;

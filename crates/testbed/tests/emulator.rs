@@ -11,7 +11,6 @@ use ropewalk_quantities::Time;
 use ropewalk_testbed::Testbed;
 use support::{running, scenario};
 
-/// IPv4 and UDP.
 const HEADERS: usize = 28;
 
 /// Receives datagrams at the server until a pause of `quiet`: their numbers and arrival times.

@@ -194,7 +194,6 @@ fn a_capture_holds_what_the_sender_sent_and_got() {
     let captured = report["captured_packets"].as_u64().unwrap();
     assert!(captured > sent, "{captured} captured, {sent} sent");
     let content = fs::read(&file).unwrap();
-    // The section header of a pcapng file.
     assert_eq!(content[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
     assert!(content.len() as u64 > 4_000_000);
 }

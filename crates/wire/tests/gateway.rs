@@ -197,7 +197,6 @@ proptest! {
         if let Ok(Some((frame, len))) = Frame::parse(&bytes) {
             let mut said = bytes[..len].to_vec();
             if kind == 1 {
-                // Reserved flags are ignored.
                 said[1] &= 1;
             }
             prop_assert_eq!(emitted(&frame), said);

@@ -414,7 +414,6 @@ fn dss_checksums_of_linux() {
     let first = sum(&[b'x'; 1420]);
     let all = first.add_sum(first).add_bytes(&[b'x'; 160]);
     assert_eq!(dss_checksum(dsn + 10, 11, 3000, all), 0x1a02);
-    // A lone DATA_FIN.
     let fin = 0xc394_0bc4_3974_fb43;
     assert_eq!(dss_checksum(fin, 0, 1, Checksum::new()), 0xfbed);
     // MP_CAPABLE with data: the initial number plus 1, and the subflow's first byte.

@@ -5,7 +5,6 @@ mod hex;
 use hex::bytes;
 use ropewalk_wire::*;
 
-/// A datagram over the IP version of these addresses.
 fn datagram(source: &str, destination: &str) -> Vec<u8> {
     let (source, destination) = (source.parse().unwrap(), destination.parse().unwrap());
     let ip = IpHeader::new(source, destination, protocol::UDP).unwrap();

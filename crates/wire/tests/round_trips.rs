@@ -132,7 +132,6 @@ proptest! {
         let _ = packet::hold(&bytes);
     }
 
-    /// Valid packets with some bytes changed.
     #[test]
     fn damaged_packets(
         v4 in values::ipv4_header(),

@@ -77,7 +77,6 @@ fn each_option_alone() {
         parse(&bytes("fd08 5257 abcd fffe")),
         [Ok(transmission(false))]
     );
-    // Another experiment.
     both_ways(
         "fd04 5258",
         &[TcpOption::Unknown {
@@ -170,7 +169,6 @@ fn padding_is_passed_and_the_end_ends() {
     assert_eq!(parse(&ended_later), [Ok(TcpOption::WindowScale(7))]);
 }
 
-/// Any invalid length is an error, and the next option is parsed.
 #[test]
 fn known_kinds_of_other_lengths() {
     for (kind, right) in [

@@ -16,7 +16,6 @@ pub struct Tally {
     pub malformed: usize,
 }
 
-/// Receiver memory for queued packets.
 const MAX_HELD: u64 = 64 << 10;
 
 /// Both directions stay consistent: each datagram is accepted once, each packet is delivered once

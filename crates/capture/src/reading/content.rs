@@ -37,7 +37,6 @@ pub struct Content {
 }
 
 impl Content {
-    /// Ends parsing with a reason not to examine the packet.
     pub(super) fn skip<T>(&mut self, reason: impl Into<Cow<'static, str>>) -> Option<T> {
         self.skipped = Some(reason.into());
         None

@@ -26,7 +26,6 @@ use super::layers::Layers;
 use super::packet::CapturedPacket;
 use super::tunnel::Unwrapping;
 
-/// Initial read buffer, bytes.
 const BUFFER: usize = 1 << 20;
 /// Longest accepted block, in bytes: above the snap length of any program.
 const LONGEST: usize = 1 << 24;
@@ -236,7 +235,6 @@ struct Packets {
     ready: VecDeque<CapturedPacket>,
 }
 
-/// A packet's frame and the fields of its block.
 struct Frame<'a> {
     interface: usize,
     time_ns: Option<i64>,
@@ -435,7 +433,6 @@ impl Packets {
         Ok(())
     }
 
-    /// Index of an interface of this section.
     fn numbered(&self, number: u32) -> Result<usize, String> {
         let index = self.section + number as usize;
         if index < self.interfaces.len() {

@@ -19,7 +19,6 @@ pub(super) struct FragmentId {
     pub(super) protocol: IpNumber,
 }
 
-/// Position of a fragment in its packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) offset: IpFragOffset,
@@ -66,7 +65,6 @@ impl Fragments {
         None
     }
 
-    /// Number of fragments whose packets were never complete.
     pub(super) fn lost(&self) -> u64 {
         let waiting = self.waiting.values().map(|waiting| waiting.fragments);
         self.lost + waiting.sum::<u64>()

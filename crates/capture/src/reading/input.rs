@@ -24,7 +24,6 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
     pub(super) fn open(path: &Path) -> io::Result<Input> {
         if path.as_os_str() == "-" {
             return Input::new(Box::new(io::stdin()), 0);

@@ -15,9 +15,7 @@ use super::{link, wifi};
 
 /// Ethernet's minimum frame length without check sequence.
 const MIN_ETHERNET: usize = 60;
-/// Largest number of nested IP packets.
 const DEEPEST: usize = 8;
-/// Largest number of headers before an IP header.
 const MOST_HEADERS: usize = 32;
 
 /// Parser of frames, with fragments in reassembly.
@@ -128,7 +126,6 @@ impl Layers {
         }
     }
 
-    /// Parses the payload of an IP packet.
     fn upper(&mut self, payload: &Payload<'_>, content: &mut Content, depth: usize) {
         let inside = match payload.protocol {
             ip_number::TCP => {

@@ -44,7 +44,6 @@ pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
         51 => Next::Pppoe(frame),
         // Raw IP; 12 and 14 are BSD's numbers.
         12 | 14 | 101 | 228 | 229 => Next::Ip(frame),
-        // Cisco HDLC.
         104 => Next::EtherType(frame.u16(2)?, frame.after(4)?),
         COOKED => Next::EtherType(frame.u16(14)?, frame.after(16)?),
         COOKED_2 => Next::EtherType(frame.u16(0)?, frame.after(20)?),

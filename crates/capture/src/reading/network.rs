@@ -25,7 +25,6 @@ pub(super) struct Payload<'a> {
     pub(super) destination: IpAddr,
     pub(super) protocol: IpNumber,
     pub(super) bytes: Bytes<'a>,
-    /// Identification and position of a fragment.
     pub(super) fragment: Option<(u32, Place)>,
 }
 

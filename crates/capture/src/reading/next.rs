@@ -13,13 +13,9 @@ pub(super) enum Next<'a> {
     Ethernet(Bytes<'a>),
     /// A packet of the protocol with this EtherType.
     EtherType(u16, Bytes<'a>),
-    /// LLC (IEEE 802.2).
     Llc(Bytes<'a>),
-    /// PPP over Ethernet (RFC 2516).
     Pppoe(Bytes<'a>),
-    /// PPP (RFC 1661).
     Ppp(Bytes<'a>),
-    /// MPLS (RFC 3032).
     Mpls(Bytes<'a>),
     Ip(Bytes<'a>),
     /// A packet not to be examined, with the reason.

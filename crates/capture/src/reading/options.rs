@@ -236,7 +236,6 @@ fn without_padding(rest: &[u8]) -> &[u8] {
     }
 }
 
-/// Name of an option, and its clause.
 fn name(kind: u8, subtype: u8) -> (Cow<'static, str>, &'static str) {
     let (name, clause) = match (kind, subtype) {
         (2, _) => ("MSS", "RFC 9293, 3.2"),

@@ -17,7 +17,6 @@ const GENEVE: u16 = 6081;
 const GTP_U: u16 = 2152;
 /// Bridged Ethernet in GRE (RFC 7637, 3.2) and in Geneve (RFC 8926, 3.4).
 const BRIDGED_ETHERNET: u16 = 0x6558;
-/// Largest number of GTP-U extension headers.
 const MOST_EXTENSIONS: usize = 16;
 
 /// UDP datagrams with a bare IP packet as payload.
@@ -32,7 +31,6 @@ pub enum Unwrapping {
     Port(u16),
 }
 
-/// Name of an unexamined protocol.
 pub(super) fn protocol_name(protocol: IpNumber) -> Cow<'static, str> {
     match protocol {
         ip_number::ICMP => "ICMP".into(),

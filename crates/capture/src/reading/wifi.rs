@@ -7,7 +7,6 @@ const DATA: u8 = 2;
 /// Subtype bits of data frames: no data, and QoS.
 const NO_DATA: u8 = 0x4;
 const QOS: u8 = 0x8;
-/// Bits of the second byte of frame control.
 const TO_AND_FROM_DS: u8 = 0x03;
 const MORE_FRAGMENTS: u8 = 0x04;
 const PROTECTED: u8 = 0x40;

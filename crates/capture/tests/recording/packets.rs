@@ -35,7 +35,6 @@ size = "1 MB"
 path = "backbone"
 "#;
 
-/// Fields of a captured packet.
 struct Captured {
     interface: u32,
     time_ns: u128,
@@ -237,7 +236,6 @@ fn what_is_lost_two_hops_away_is_known_at_the_sender() {
     let lost = with_comment(&packets, "lost on backbone").count();
     let dropped = with_comment(&packets, "dropped: the queue of backbone was full").count();
     assert!(lost > 0 && dropped > 0);
-    // The competitor loses some packets, too.
     let backbone = &outcome.summary.links[1];
     assert!((lost as u64) < backbone.lost_packets);
     assert!(packets.iter().all(|packet| packet.interface == 0));

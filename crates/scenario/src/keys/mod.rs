@@ -93,6 +93,7 @@ pub(crate) struct Field {
 /// Type and range of a key's values.
 #[derive(Debug)]
 pub(crate) enum Kind {
+    /// Any text.
     Text,
     /// Name of a link, path or competitor.
     Name,
@@ -100,30 +101,25 @@ pub(crate) enum Kind {
     Pattern,
     /// Name of a trace file.
     Trace,
+    /// `true` or `false`.
     Boolean,
     /// A whole number in a range.
-    Integer {
-        least: u64,
-        most: u64,
-    },
+    Integer { least: u64, most: u64 },
     /// A 32-bit number, or `"random"`.
     SequenceNumber,
-    Number {
-        least: f64,
-        most: f64,
-    },
+    /// A finite number in a range.
+    Number { least: f64, most: f64 },
+    /// Above 0, at most 1.
     Share,
-    Time {
-        least: Time,
-        most: Time,
-    },
+    /// A time in a range.
+    Time { least: Time, most: Time },
+    /// A rate above zero.
     Rate,
     /// A rate above zero, or `"unlimited"`.
     Capacity,
-    Bytes {
-        least: Bytes,
-        most: Bytes,
-    },
+    /// A size in a range.
+    Bytes { least: Bytes, most: Bytes },
+    /// A size, or `"unlimited"`.
     BytesOrUnlimited,
     /// Packets or a size, above zero.
     Window,
@@ -131,6 +127,7 @@ pub(crate) enum Kind {
     PacketBuffer,
     /// Packets, a size, or a multiple of the bandwidth-delay product.
     Queue,
+    /// A percentage.
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
@@ -139,39 +136,35 @@ pub(crate) enum Kind {
     /// An algorithm, by name or with parameters.
     Algorithm(Algorithms),
     /// Names of links or paths, each of kind `of`.
-    Names {
-        of: &'static Kind,
-        most: usize,
-    },
+    Names { of: &'static Kind, most: usize },
+    /// Pairs of times.
     Outages,
-    /// A table. The value of the key `short` may replace the table.
+    /// A table. The value of the key `short` may replace it.
     Table {
         shape: &'static Shape,
         short: Option<&'static str>,
     },
+    /// A number with a unit.
     Measure(Measure),
     /// One of these words, or a value of another kind.
     Either {
         words: &'static [&'static str],
         kind: &'static Kind,
     },
-    /// List of values of another kind.
+    /// A list of values of another kind.
     List {
         of: &'static Kind,
         least: usize,
         most: usize,
     },
-    /// List of tables; the value of this key may replace an element.
+    /// A list of tables; the value of the key `short` may replace an element.
     Entries {
         shape: &'static Shape,
         short: &'static str,
         most: usize,
     },
-    /// List of tables (`[[link]]`).
-    Tables {
-        shape: &'static Shape,
-        most: usize,
-    },
+    /// A list of tables (`[[link]]`).
+    Tables { shape: &'static Shape, most: usize },
 }
 
 impl Shape {

@@ -35,7 +35,6 @@ macro_rules! field {
     };
 }
 
-/// Names of all values of a transport enum.
 macro_rules! words {
     ($kind:ident) => {
         Kind::Word(|| $kind::ALL.iter().map(|value| value.name()).collect())
@@ -79,7 +78,6 @@ pub(super) const TO: Key = key(
     "Node of the receiver.",
 );
 
-/// Keys of carrying a stream.
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
     key(
         "profile",

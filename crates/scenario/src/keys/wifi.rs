@@ -7,7 +7,6 @@ use crate::limits;
 use crate::measure::{Measure, Of};
 use crate::model::WifiProfile;
 
-/// Word for "no limit".
 pub(crate) const NONE: &str = "none";
 pub(crate) const NEVER: &str = "never";
 pub(crate) const OFF: &str = "off";
@@ -17,7 +16,6 @@ pub(crate) static WIFI: Shape = Shape {
     alternatives: &[],
 };
 
-/// A radio in a node's list.
 pub(crate) static RADIO: Shape = Shape {
     keys: &[
         &[key(

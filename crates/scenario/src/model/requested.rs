@@ -165,7 +165,6 @@ impl Requested {
     pub(crate) const REQUEST: &'static str = "request";
     pub(crate) const WEB: &'static str = "web";
 
-    /// Kind in a scenario file.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Requested::Chunks(_) => Requested::CHUNKS,
@@ -196,7 +195,6 @@ impl Chunks {
 }
 
 impl Thinking {
-    /// All distributions with their names.
     pub(crate) const ALL: [(Thinking, &'static str); 2] = [
         (Thinking::Exponential, "exponential"),
         (Thinking::Fixed, "fixed"),
@@ -214,7 +212,6 @@ impl Thinking {
 }
 
 impl ObjectKind {
-    /// All types with their names in a page's file.
     pub(crate) const ALL: [(ObjectKind, &'static str); 6] = [
         (ObjectKind::Html, "html"),
         (ObjectKind::Css, "css"),

@@ -80,7 +80,6 @@ impl Traffic {
         }
     }
 
-    /// Names of all kinds.
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
         let kinds = [Traffic::BULK].into_iter().chain(messages);
@@ -90,7 +89,6 @@ impl Traffic {
 }
 
 impl Spacing {
-    /// Each with its kind of traffic.
     const KINDS: &'static [(Spacing, &'static str)] = &[
         (Spacing::Constant, "cbr"),
         (Spacing::Exponential, "poisson"),

@@ -61,7 +61,6 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
     }
 }
 
-/// Radios of the links with a channel.
 pub(super) fn radio_links(
     sections: &[&Section],
     links: &[LinkConfig],
@@ -259,7 +258,6 @@ fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Opt
     })
 }
 
-/// Lowest data rate of a radio.
 fn slowest(radio: &RadioConfig) -> DataRate {
     match radio.rate {
         RateControl::Fixed(rate) => rate,

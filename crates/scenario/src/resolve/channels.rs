@@ -18,7 +18,6 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
 
-/// Channels of the file, without radios.
 pub(super) fn channels(
     sections: &[Section],
     wifi: &Wifi,
@@ -368,7 +367,6 @@ fn matrix(text: &str, names: &[&str]) -> Result<Vec<Vec<f64>>, String> {
             .map(|column| {
                 let field = fields.get(column + 1).copied().unwrap_or_default();
                 match field.parse::<f64>() {
-                    // The diagonal is not used.
                     _ if receivers[*column] == fields[0] => Ok(0.0),
                     Ok(loss) if !loss.is_nan() && loss > f64::NEG_INFINITY => Ok(loss),
                     _ => Err(format!(

@@ -18,7 +18,6 @@ use crate::model::{Flow, Origin, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// Flows of the file: at least one, competitors last.
 pub(super) fn flows(
     root: &Section,
     links: &[LinkConfig],
@@ -63,7 +62,6 @@ struct Flows<'a> {
     flows: Vec<Flow>,
     /// Names with descriptions for error messages.
     names: HashMap<String, &'static str>,
-    /// Number of connections.
     total: usize,
     offered: Offered,
     duration: Time,
@@ -72,7 +70,6 @@ struct Flows<'a> {
 }
 
 impl Flows<'_> {
-    /// Checks and adds a flow.
     fn add(
         &mut self,
         section: &Section,
@@ -130,7 +127,6 @@ impl Flows<'_> {
     }
 }
 
-/// `[transport]` with `[traffic]`.
 fn short(
     root: &Section,
     section: &Section,

@@ -102,7 +102,6 @@ fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -
     }
     let one = |number| LinkConfig {
         name: match link.name.as_str() {
-            // The error has been reported.
             "" => String::new(),
             name => numbered(name, number),
         },
@@ -173,7 +172,6 @@ fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     Some(ends)
 }
 
-/// Defaults of a direction.
 fn unsaid(report: &mut Report) -> DirectionConfig {
     let unsaid = Section::absent("link", &LINK);
     DirectionConfig {

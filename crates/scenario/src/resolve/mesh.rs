@@ -244,7 +244,6 @@ fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     }
 }
 
-/// Routes that a section requests.
 pub(super) fn wanted(section: &Section) -> Wanted {
     let routing = section.value::<String>("routing");
     let method = section.value::<String>("method");

@@ -68,7 +68,6 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     air::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();
     let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
-    // If the mesh is wrong, its paths are unknown.
     let flows = match mesh.is_none() && root.has("mesh") {
         true => Vec::new(),
         false => flows::flows(

@@ -20,7 +20,6 @@ const ITS_OWN: [&str; 7] = [
     "subflows_per_path",
 ];
 
-/// Checks a section with all settings of a flow.
 pub(super) fn check(
     section: &Section,
     profile: Profile,

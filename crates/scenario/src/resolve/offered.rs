@@ -11,7 +11,6 @@ use crate::section::Section;
 /// Messages and frames that flows offer until the end.
 pub(super) struct Offered {
     duration: Time,
-    /// Offered by the flows so far.
     before: f64,
 }
 

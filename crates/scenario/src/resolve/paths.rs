@@ -276,7 +276,6 @@ fn described(
         let is_whole = hops.len() == names.len();
         paths.push(Path { name, hops });
         if !is_whole {
-            // One error per path is enough.
             break;
         }
     }

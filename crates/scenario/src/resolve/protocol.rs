@@ -150,7 +150,6 @@ fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
     }
 }
 
-/// Checks that the section's scheduler supports the protocol.
 fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) {
     let Some(scheduler) = section.get::<SchedulerConfig>("scheduler") else {
         return;
@@ -165,7 +164,6 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     // A virtual device knows the links, but no TCP measurements.
     let fitting: Vec<&str> = match protocol {
         Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3 => of_subflows().collect(),
-        // Datagrams have no scheduler, which has been reported.
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
         Protocol::Bas(_) => of_carriers().collect(),

@@ -12,7 +12,6 @@ use crate::parsed::{Held, Items, Packets};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// `[wifi]`, the defaults of all radios.
 #[derive(Clone, Copy)]
 pub(super) struct Wifi<'a> {
     section: Option<&'a Section>,
@@ -175,7 +174,6 @@ impl<'a> Wifi<'a> {
         }
     }
 
-    /// Sensitivity and sense threshold.
     fn thresholds(&self, settings: &Settings, report: &mut Report) -> [f64; 2] {
         let usual = match self.profile {
             WifiProfile::Standard | WifiProfile::Ns3 => [-82.0, -82.0],

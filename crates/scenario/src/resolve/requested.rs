@@ -35,7 +35,6 @@ pub(super) fn requested(
     })
 }
 
-/// Default mean size of a response.
 const SIZE_OF_RESPONSE: Bytes = Bytes::new(100_000);
 /// Default median of a page: about the median of phones (Web Almanac 2024, page weight: 2311 KB in
 /// 66 requests; for desktops 2652 KB in 71).

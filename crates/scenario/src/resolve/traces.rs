@@ -8,7 +8,6 @@ use ropewalk_network::Trace;
 use crate::error::Problem;
 use crate::limits::{MAX_TRACE_BYTES, MAX_TRACE_LINES};
 
-/// Reads a trace file by its name in the scenario file.
 pub(crate) type ReadTrace<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 pub(crate) struct Traces<'a> {

@@ -11,7 +11,6 @@ use crate::model::{Frames, Preset, Spacing, Traffic, Video};
 use crate::report::Report;
 use crate::section::Section;
 
-/// Default deadline of a video's frame.
 const VIDEO_DEADLINE: Time = Time::from_millis(200);
 
 const MESSAGES: &str = r#"kind = "cbr" or kind = "poisson""#;
@@ -56,7 +55,6 @@ pub(super) fn traffic(
     let absent = Section::absent("traffic", &TRAFFIC);
     let section = section.unwrap_or(&absent);
     if section.has("kind") && section.get::<String>("kind").is_none() {
-        // The kind is wrong and has been reported; its keys are unknown.
         return Traffic::Bulk { size: None };
     }
     let kind: String = section.value("kind");

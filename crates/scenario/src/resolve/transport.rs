@@ -20,10 +20,8 @@ const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#
 pub(super) struct Transport {
     pub protocol: Protocol,
     pub config: Config,
-    /// Settings that competitors inherit.
     inherited: Config,
     profile: Profile,
-    /// The file sets the segment length.
     own_segment: bool,
 }
 
@@ -174,7 +172,6 @@ impl Transport {
 
 fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
     if config.rto.min > config.rto.max && section.none_wrong(&["min_rto", "max_rto"]) {
-        // Report the key that the file has.
         if section.has("min_rto") {
             let limit = format!("max_rto ({})", config.rto.max);
             section.complain("min_rto", Problem::AboveMost(limit), report);
@@ -215,7 +212,6 @@ fn set_fields(section: &Section, config: &mut Config) {
     }
 }
 
-/// Payload of a full packet.
 fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     if *protocol == Protocol::Udp {
         return Bytes::new(u64::from(

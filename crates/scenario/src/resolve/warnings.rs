@@ -35,7 +35,6 @@ pub(super) fn of_dead_links(link: &LinkConfig, duration: Time, report: &mut Repo
                 report
                     .warnings
                     .push(format!("link.{name}.{path}: {problem}"));
-                // One warning is enough for equal values in both directions.
                 break;
             }
         }
@@ -85,7 +84,6 @@ fn directions<'a>(link: &'a LinkConfig, key: &str) -> [(&'a DirectionConfig, Str
 
 fn is_too_short(direction: &DirectionConfig, round_trip: Time) -> Option<String> {
     let rate = match &direction.capacity {
-        // Nothing queues.
         Capacity::Unlimited => return None,
         Capacity::Rate(rate) => *rate,
         Capacity::Trace(trace) => trace.mean_rate(),

@@ -63,7 +63,6 @@ impl Machine {
         }
     }
 
-    /// Whether all needed features work.
     pub(super) fn is_ready(&self) -> bool {
         self.checks.iter().all(|check| check.works || !check.needed)
     }

@@ -66,7 +66,6 @@ pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
     })
 }
 
-/// One line per finding.
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Linux {}", self.machine.kernel)?;

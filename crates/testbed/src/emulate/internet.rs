@@ -22,15 +22,12 @@ const MAX_CABLES: u32 = 1 << 15;
 #[derive(Debug)]
 pub(super) struct Internet {
     table: String,
-    /// Forwarding was off before.
     switched: bool,
 }
 
 impl Internet {
-    /// Connects the server to the machine's network.
-    ///
-    /// # Errors
-    /// If the process is not root, nftables is missing, or the scenario's addresses are IPv6.
+    /// Connects the server to the machine's network. Fails if the process is not root, nftables is
+    /// missing, or the scenario's addresses are IPv6.
     pub(super) fn open(testbed: &Testbed) -> Result<Internet, Error> {
         let refuse = |reason: &str, allowed: &str| Error::Unsupported {
             key: "--internet".to_owned(),
@@ -128,7 +125,6 @@ fn nft(text: &str) -> Result<(), Error> {
     tell(command, "nft", text)
 }
 
-/// Removes nftables tables of killed processes.
 fn remove_left_over() {
     let Ok(listed) = Command::new("nft").args(["list", "tables", "ip"]).output() else {
         return;

@@ -12,7 +12,6 @@ use super::nothing_there;
 use crate::error::Error;
 use crate::namespace::Namespace;
 
-/// Signals passed on to the program.
 const SIGNALS: [Signal; 6] = [
     Signal::TERM,
     Signal::INT,
@@ -35,7 +34,6 @@ pub(super) fn wrapped(program: &[String]) -> Command {
     command
 }
 
-/// Runs the command until it ends.
 pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -88,7 +86,6 @@ fn pass_on(wrapper: Pid, number: Signal) {
     }
     // The child of unshare is the shell, and the shell's child is the program.
     let program = only_child(wrapper).and_then(only_child);
-    // The program may have just ended.
     let _ = kill_process(program.unwrap_or(wrapper), number);
 }
 
@@ -115,7 +112,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Killing fails for a process that has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -26,25 +26,19 @@ use crate::capture::Tap;
 use crate::machine::{EMULATOR, Waits};
 use run::Run;
 
-/// Links and devices of an emulator.
 #[derive(Debug)]
 pub(crate) struct Setup {
     /// Its links have the scenario's numbers.
     pub(crate) network: Network<Packet>,
-    /// Paths in numerical order.
     pub(crate) paths: Vec<PathDevices>,
-    /// Longest packet, in bytes.
     pub(crate) mtu: usize,
     /// End of the warm-up, when the links' counters are recorded, too.
     pub(crate) warmup: Time,
 }
 
-/// A path with its devices.
 #[derive(Debug)]
 pub(crate) struct PathDevices {
-    /// Devices at the client and at the server.
     pub(crate) devices: [File; 2],
-    /// Routes from client to server and back.
     pub(crate) routes: [RouteId; 2],
 }
 
@@ -93,10 +87,8 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the emulator; the links' time counts from `epoch`.
-    ///
-    /// # Errors
-    /// If the system has no thread, or no file for it to wait on.
+    /// Starts the emulator; the links' time counts from `epoch`. Fails if the system has no thread,
+    /// or no file for it to wait on.
     pub(crate) fn start(setup: Setup, epoch: Instant, tap: Option<Tap>) -> io::Result<Emulator> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let run = Run::new(setup, epoch, &stop, tap)?;
@@ -132,7 +124,6 @@ impl Emulator {
 impl Drop for Emulator {
     fn drop(&mut self) {
         if !thread::panicking() {
-            // A failure cannot be reported any more.
             let _ = self.join();
         }
     }

@@ -1,6 +1,5 @@
 //! Pool of packet buffers, which saves an allocation per packet.
 
-/// Packets per additional chunk.
 const PER_CHUNK: usize = 256;
 
 /// Numbered slots of one size.
@@ -31,7 +30,6 @@ impl Pool {
         self.free.pop().expect("slots of a new chunk")
     }
 
-    /// Returns a slot.
     pub(crate) fn give(&mut self, slot: u32) {
         self.free.push(slot);
     }

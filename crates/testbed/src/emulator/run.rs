@@ -30,7 +30,6 @@ const STOP: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     slot: u32,
-    /// Length in bytes.
     len: u32,
     path: u16,
     to_client: bool,
@@ -125,7 +124,6 @@ impl Run {
         })
     }
 
-    /// Carries packets until stopped.
     pub(super) fn run(mut self) -> io::Result<Carried> {
         // Otherwise the timers of ordinary threads are up to 50 us late (prctl(2)).
         set_current_timer_slack(NonZeroU64::new(1))?;
@@ -156,7 +154,6 @@ impl Run {
         Time::from_nanos(self.epoch.elapsed().as_nanos() as u64)
     }
 
-    /// Time until the next packet is due.
     fn timeout(&self) -> Option<Timespec> {
         let due = self.next();
         let due = due.into_iter().chain(self.warmup).min()?;
@@ -167,7 +164,6 @@ impl Run {
         })
     }
 
-    /// Time when the next packet leaves a hop.
     fn next(&self) -> Option<Time> {
         self.network.next().map(|key| key.time)
     }
@@ -193,7 +189,6 @@ impl Run {
                         continue;
                     }
                     let (route, size) = (self.paths[path].routes[end], packet.len);
-                    // A dropped packet returns its slot.
                     let _ = self
                         .network
                         .offer(now, route, size, &mut packet, &mut self.watch);
@@ -283,7 +278,6 @@ impl Run {
     }
 }
 
-/// Both directions of all links.
 fn directions(network: &Network<Packet>) -> impl Iterator<Item = (LinkId, Direction)> + use<> {
     let links = network.topology().links();
     links.flat_map(|link| Direction::BOTH.map(|direction| (link, direction)))

@@ -20,7 +20,6 @@ pub const MAX_FURTHER_SUBFLOWS: usize = 8;
 /// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 
-/// Metrics of all routes (ip-route(8)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteMetrics {
     initial_window: Option<u64>,
@@ -52,10 +51,7 @@ pub(crate) fn subflows(flow: &Flow) -> usize {
     }
 }
 
-/// The kernel's name of a congestion control.
-///
-/// # Errors
-/// If the kernel does not have it.
+/// The kernel's name of a congestion control. Fails if the kernel does not have it.
 pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     let transport = &flow.transport;
     let single = match &transport.congestion {
@@ -90,10 +86,8 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     }
 }
 
-/// Checks that the kernel has a congestion control with this name.
-///
-/// # Errors
-/// If it has not, with the names that it has.
+/// Checks that the kernel has a congestion control with this name. Fails if it has not, with the
+/// names that it has.
 pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> {
     let available = available_congestion();
     if available.iter().any(|other| other == name) {
@@ -112,16 +106,12 @@ pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> 
     })
 }
 
-/// Congestion controls of the kernel, by its names.
 pub(crate) fn available_congestion() -> Vec<String> {
     let names = sysctl::get("net.ipv4.tcp_available_congestion_control").unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// MTU for segments of the scenario's size.
-///
-/// # Errors
-/// If no device allows it.
+/// MTU for segments of the scenario's size. Fails if no device allows it.
 pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     let transport = &flow.transport;
     let mtu = flow.full_packet();
@@ -151,7 +141,6 @@ fn headers(flow: &Flow) -> u64 {
     flow.full_packet() - flow.transport.segment.as_u64()
 }
 
-/// Metrics of all routes of both ends.
 pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     let standard = Config::profile(Profile::Linux);
     let packets = match transport.initial_window {

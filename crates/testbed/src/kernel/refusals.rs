@@ -12,10 +12,8 @@ const MAX_PATHS: usize = 64;
 /// Payload of the shortest datagram.
 const MIN_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
-/// Checks that the kernel supports a scenario, as far as known without trying.
-///
-/// # Errors
-/// The first unsupported key.
+/// Checks that the kernel supports a scenario, as far as known without trying. Error: the first
+/// unsupported key.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     check_size(scenario)?;
     let in_air = scenario.links.iter().zip(&scenario.wireless.links);
@@ -117,10 +115,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     others.try_for_each(|other| check_other(other, flow))
 }
 
-/// Checks the number of paths, each with a device at both ends.
-///
-/// # Errors
-/// If there are too many.
+/// Checks the number of paths, each with a device at both ends. Fails if there are too many.
 pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
     let paths = scenario.paths.len();
     if paths <= MAX_PATHS {
@@ -148,7 +143,6 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     };
     mtu(flow)?;
     match flow.traffic {
-        // The scenario refuses it.
         Traffic::Video(_) | Traffic::Requested(_) => Ok(()),
         Traffic::Messages { message, .. } if message < MIN_DATAGRAM => Err(Error::Unsupported {
             key: "traffic.message".to_owned(),

@@ -6,11 +6,9 @@ use ropewalk_simulator::{Histogram, Schedule};
 use super::pattern::Pattern;
 use super::plan::Plan;
 
-/// Data of the application, as in the simulator.
 pub(crate) struct Application {
     /// Due times of messages; `None` for a bulk transfer.
     schedule: Option<Schedule>,
-    /// Size of a finite transfer.
     size: Option<u64>,
     /// Bytes of the messages due so far.
     due: u64,
@@ -67,11 +65,9 @@ impl Application {
     }
 }
 
-/// A part of the stream in memory.
 pub(crate) struct Chunk {
     pattern: Pattern,
     bytes: Box<[u8]>,
-    /// Offset of the first byte.
     offset: u64,
     filled: usize,
 }

@@ -105,7 +105,6 @@ fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, Traffi
 /// the connection.
 fn close(socket: &Socket) -> Result<(), TrafficError> {
     if !socket::wait(socket, false, CLOSING)?.read {
-        // As in `socket::abort`.
         let _ = socket.set_linger(Some(std::time::Duration::ZERO));
     }
     Ok(())
@@ -165,7 +164,6 @@ impl<'a> Writer<'a> {
             let next = next.min(self.application.next().unwrap_or(Time::MAX));
             let ready = socket::wait(self.socket, blocked, next.saturating_sub(now))?;
             if ready.read {
-                // The server sends no data.
                 return Err(self.ended());
             }
             blocked &= !ready.write;

@@ -21,7 +21,6 @@ pub(crate) struct Deliveries {
     unit: u64,
     next_mark: u64,
     pub(crate) bytes: u64,
-    /// Bytes read before the end of the warm-up.
     pub(crate) warmup_bytes: u64,
     pub(crate) delays: Histogram,
     pub(crate) last: Option<Time>,
@@ -48,7 +47,6 @@ impl Deliveries {
         }
     }
 
-    /// Records bytes of a stream read now.
     pub(crate) fn read(&mut self, now: Time, bytes: u64, writes: &mut WriteLog) {
         self.count(now, bytes);
         let end = self.bytes;
@@ -101,7 +99,6 @@ impl Deliveries {
         }
     }
 
-    /// Whether a finite transfer was read completely.
     pub(crate) fn is_complete(&self) -> bool {
         self.size == Some(self.bytes)
     }

@@ -7,7 +7,6 @@ use ropewalk_quantities::Time;
 /// Due times, written by the client and read by the server.
 #[derive(Debug, Default)]
 pub(crate) struct DueTimes {
-    /// Number of the first kept one.
     first: u64,
     times: VecDeque<Time>,
     /// Time when the last datagram of a finite transfer was sent.
@@ -27,13 +26,11 @@ impl DueTimes {
         self.times.push_back(due);
     }
 
-    /// Due time of the datagram with this number.
     pub(crate) fn due(&self, number: u64) -> Option<Time> {
         let place = number.checked_sub(self.first)?;
         self.times.get(usize::try_from(place).ok()?).copied()
     }
 
-    /// Number of sent datagrams.
     pub(crate) fn sent(&self) -> u64 {
         self.first + self.times.len() as u64
     }

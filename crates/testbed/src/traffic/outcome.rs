@@ -143,7 +143,6 @@ pub fn outcome(
 struct Order(Vec<SubflowEnds>);
 
 struct SubflowEnds {
-    /// Index into the plan's paths.
     path: Option<usize>,
     link: String,
     client: usize,
@@ -293,7 +292,6 @@ pub(crate) fn share_out(subflows: &mut [Subflow]) {
 /// A client that begins later than this causes a warning.
 const LATE: Time = Time::from_millis(10);
 
-/// Increase of an optional counter.
 pub(crate) fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
     Some(to?.saturating_sub(from.unwrap_or(0)))
 }

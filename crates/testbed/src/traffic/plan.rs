@@ -135,7 +135,6 @@ impl Plan {
         )
     }
 
-    /// Bytes of the stream.
     pub(crate) fn pattern(&self) -> Pattern {
         Pattern::new(self.seed)
     }
@@ -150,7 +149,6 @@ impl Plan {
         }
     }
 
-    /// Total number of bytes, if known.
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),

@@ -17,10 +17,7 @@ const THIN: Time = Time::from_millis(1);
 
 /// Sets the calling thread to wake on time: no timer slack, which is 50 us by default (prctl(2),
 /// PR_SET_TIMERSLACK), and for thin streams a real-time priority if allowed. The remaining lateness
-/// is measured.
-///
-/// # Errors
-/// If the timer slack cannot be set.
+/// is measured. Fails if the timer slack cannot be set.
 pub(crate) fn be_punctual(plan: &Plan) -> Result<(), TrafficError> {
     let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     slack.map_err(|errno| TrafficError::System {

@@ -15,11 +15,8 @@ use super::error::{Side, TrafficError};
 /// A stream that is written until the socket is full.
 pub(crate) struct Pipe<'a> {
     pub(crate) socket: &'a Socket,
-    /// Bytes of the stream.
     pub(crate) chunk: &'a mut Chunk,
-    /// Number of written bytes.
     pub(crate) written: &'a mut u64,
-    /// Whether the socket is full.
     pub(crate) is_full: bool,
     pub(crate) error: Option<io::Error>,
 }

@@ -21,7 +21,6 @@ pub(crate) struct Sampler {
     measured: Measured,
 }
 
-/// Samples of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     /// Addresses of all subflows, in the order of the states.
@@ -30,16 +29,13 @@ pub(crate) struct Measured {
     pub(crate) baseline: Option<Row>,
     /// One per step; the last one may be shorter.
     pub(crate) rows: Vec<Row>,
-    /// At the end.
     pub(crate) end: Row,
 }
 
-/// State of a connection at one time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// End of the step, equal at both ends of the connection.
     pub(crate) due: Time,
-    /// Time of the sample.
     pub(crate) at: Time,
     /// Bytes read or written by the application.
     pub(crate) bytes: u64,
@@ -51,7 +47,6 @@ pub(crate) struct Row {
 const LOOK: Time = Time::from_millis(100);
 
 impl Sampler {
-    /// A sampler of a connected socket.
     pub(crate) fn new(plan: &Plan) -> Sampler {
         Sampler {
             protocol: plan.protocol,
@@ -64,7 +59,6 @@ impl Sampler {
         }
     }
 
-    /// Time of the next sample.
     pub(crate) fn next(&self) -> Time {
         let warmup = match self.measured.baseline {
             None => self.warmup,
@@ -73,10 +67,8 @@ impl Sampler {
         warmup.min(self.next_step).min(self.next_look)
     }
 
-    /// Takes a sample; `bytes` have been read or written by the application.
-    ///
-    /// # Errors
-    /// If MPTCP is planned but not used, or the kernel reports an error.
+    /// Takes a sample; `bytes` have been read or written by the application. Fails if MPTCP is
+    /// planned but not used, or the kernel reports an error.
     pub(crate) fn look(
         &mut self,
         socket: &Socket,
@@ -102,10 +94,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// Takes the last sample of a run that ended at `end`.
-    ///
-    /// # Errors
-    /// As [`Sampler::look`].
+    /// Takes the last sample of a run that ended at `end`. Errors: as [`Sampler::look`].
     pub(crate) fn finish(
         mut self,
         socket: &Socket,
@@ -135,7 +124,6 @@ impl Sampler {
 
     fn observe(&mut self, socket: &Socket) -> Result<(), TrafficError> {
         match self.protocol {
-            // A socket of datagrams has no state.
             SocketProtocol::Udp => {}
             SocketProtocol::Tcp => {
                 let state = tcp_state(socket).map_err(TrafficError::State)?;

@@ -26,7 +26,6 @@ pub struct Session {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Port of the listening server.
     port: Option<u16>,
     /// Time of the last byte of a finite transfer.
     complete: Option<Time>,
@@ -38,7 +37,6 @@ struct State {
 struct End {
     /// The end has its results, and keeps the socket open for the other end.
     measured: bool,
-    /// Its thread has ended.
     left: bool,
 }
 
@@ -92,13 +90,11 @@ impl Session {
         }
     }
 
-    /// Publishes the server's port.
     pub(crate) fn listening(&self, port: u16) {
         self.state().port = Some(port);
         self.changed.notify_all();
     }
 
-    /// Records the completion of a finite transfer.
     pub(crate) fn complete(&self, at: Time) {
         self.state().complete = Some(at);
         self.changed.notify_all();
@@ -144,7 +140,6 @@ impl Session {
         }
     }
 
-    /// Log of a bulk client's writes.
     pub(crate) fn writes(&self) -> MutexGuard<'_, WriteLog> {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,7 +150,6 @@ impl Session {
         Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Due times of datagrams.
     pub(crate) fn due_times(&self) -> MutexGuard<'_, DueTimes> {
         let times = self.due_times.lock();
         times.unwrap_or_else(PoisonError::into_inner)
@@ -188,7 +182,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Time that a finished end waits for the other, which only has to read counters.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Marks an end's thread as running.
 pub(crate) struct Presence<'a> {
     session: &'a Session,
     side: Side,

@@ -45,10 +45,8 @@ pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     Ok((socket, port))
 }
 
-/// Readiness of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// Readable: data, or the end of the stream.
     pub(crate) read: bool,
     pub(crate) write: bool,
 }
@@ -85,7 +83,6 @@ pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, Tr
 
 /// Closes at once by a reset, so that no connection keeps its namespace alive.
 pub(crate) fn abort(socket: Socket) {
-    // A closed socket needs no reset.
     let _ = socket.set_linger(Some(Duration::ZERO));
 }
 

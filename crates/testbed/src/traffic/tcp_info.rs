@@ -114,7 +114,6 @@ pub(crate) struct SubflowState {
     pub(crate) data_segments: Option<u64>,
     /// Segments that arrived twice, by D-SACKs (RFC 2883).
     pub(crate) dsack_duplicates: Option<u64>,
-    /// Number of retransmission timeouts.
     pub(crate) timeouts: Option<u64>,
 }
 
@@ -132,10 +131,8 @@ pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> 
     Ok(SubflowState::read(&info[..len]))
 }
 
-/// Whether this connected or accepted MPTCP socket has fallen back to plain TCP.
-///
-/// # Errors
-/// Errors of getsockopt(2), except for a socket that is not MPTCP.
+/// Whether this connected or accepted MPTCP socket has fallen back to plain TCP. Returns errors of
+/// getsockopt(2), except for a socket that is not MPTCP.
 pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     // mptcpi_flags comes after eight one-byte fields, two of them padding.
     let mut info = [0; 12];
@@ -149,10 +146,7 @@ pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// Addresses and states of all open subflows.
-///
-/// # Errors
-/// EOPNOTSUPP before Linux 5.16.
+/// Addresses and states of all open subflows. Errors: EOPNOTSUPP before Linux 5.16.
 pub(crate) fn mptcp_states(socket: &impl AsFd) -> io::Result<Vec<(Addresses, SubflowState)>> {
     loop {
         let addresses = Array::get(socket, MPTCP_SUBFLOW_ADDRS, 2 * SOCKADDR)?;
@@ -245,7 +239,6 @@ impl Array {
     }
 }
 
-/// Parses a `struct sockaddr_in` or `sockaddr_in6`.
 fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     let port = u16::from_be_bytes(*bytes.get(2..)?.first_chunk()?);
@@ -260,7 +253,6 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
-/// The 32-bit number at this offset, which must exist.
 fn number(bytes: &[u8], at: usize) -> u32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[at..at + 4]);

@@ -12,7 +12,6 @@ use super::*;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Much longer than any test that ends for another reason.
 const LONG: Time = Time::from_secs(600);
 
 fn session(protocol: SocketProtocol, duration: Time) -> Session {
@@ -36,7 +35,6 @@ fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
     }
 }
 
-/// The client with a test server.
 fn client_against(
     session: &Session,
     serve: impl FnOnce(TcpListener) + Send,
@@ -49,7 +47,6 @@ fn client_against(
     })
 }
 
-/// The server with a test client.
 fn server_against(
     session: &Session,
     write: impl FnOnce(TcpStream) + Send,

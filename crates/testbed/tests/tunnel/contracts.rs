@@ -113,7 +113,6 @@ fn parsed(links: &[String]) -> Vec<Link> {
     links.iter().map(|link| link.parse().unwrap()).collect()
 }
 
-/// A link in an end's status, if known.
 fn link(end: &Control, number: usize) -> Option<PeerLink> {
     let peers = end.status().peers;
     peers.first()?.links.get(number).cloned()
@@ -227,7 +226,6 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     echo.run_for(Duration::from_millis(1500));
     assert_eq!(carried(&ends.client, 1), before);
     assert_eq!(carried(&ends.client, 2), 0);
-    // New terms while the tunnel runs.
     let links = ["wifi=eth1,rank=backup", "lte=eth2", "old=eth2,rank=never"].map(str::to_owned);
     ends.client.reload(Reload::Links(parsed(&links)));
     echo.run_until("the links have changed places", || {

@@ -88,7 +88,6 @@ impl Ends {
         Ends { controls, running }
     }
 
-    /// Path MTU of the link at each end.
     fn path_mtus(&self) -> [Option<u32>; 2] {
         let path_mtu = |control: &Control| {
             let peers = control.status().peers;
@@ -113,7 +112,6 @@ impl Ends {
     }
 }
 
-/// MTU of the device in the kernel.
 fn device_mtu(namespace: &Namespace) -> u32 {
     let shown = namespace.run(|| {
         let shown = Command::new("ip")

@@ -60,7 +60,6 @@ pub struct Start {
     pub address_id: u8,
 }
 
-/// Progress of one side of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct SubflowNumbers {
     start: Start,
@@ -73,7 +72,6 @@ struct SubflowNumbers {
     mapping: Option<(u64, u64, u64)>,
 }
 
-/// Data-level progress of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct DataNumbers {
     key: u64,

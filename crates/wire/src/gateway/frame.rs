@@ -281,7 +281,6 @@ impl<P> Frame<P> {
     }
 }
 
-/// Writes a type and a number.
 fn number(out: &mut [u8], kind: u8, value: u64) -> usize {
     out[0] = kind;
     put(out, 1, value.to_be_bytes())

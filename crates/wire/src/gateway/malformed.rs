@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-/// Protocol version.
 pub(super) const VERSION: u8 = 1;
 
 /// Longest name, in bytes.

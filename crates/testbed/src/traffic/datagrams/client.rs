@@ -60,7 +60,6 @@ struct Sender<'a> {
     sampler: Sampler,
     framing: Framing,
     departures: Departures,
-    /// Datagrams and bytes sent.
     sent: u64,
     bytes: u64,
     /// Lateness of datagrams for which the socket had space.
@@ -154,7 +153,6 @@ impl Sender<'_> {
     /// Waits for up to `most`, or until the socket has space if requested.
     fn wait(&self, room: bool, most: Time) -> Result<(), TrafficError> {
         let ready = socket::wait(self.socket, room, most)?;
-        // The server sends nothing: readable means an error.
         if ready.read
             && let Some(source) = self.socket.take_error().ok().flatten()
         {

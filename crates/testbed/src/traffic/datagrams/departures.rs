@@ -12,7 +12,6 @@ pub(crate) struct Departure {
     pub(crate) at: Time,
     /// Start of the measured delay.
     pub(crate) due: Time,
-    /// Payload length, bytes.
     pub(crate) len: usize,
 }
 
@@ -25,7 +24,6 @@ pub(crate) enum Departures {
         pace: Box<Pace>,
         payload: u64,
         headers: u32,
-        /// Remaining size of a finite transfer.
         left: Option<u64>,
     },
 }

@@ -24,7 +24,6 @@ pub(crate) const NUMBER: usize = size_of::<u64>();
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pattern: Pattern,
-    /// Payload of each.
     payload: u64,
 }
 
@@ -33,7 +32,6 @@ impl Framing {
         Framing { pattern, payload }
     }
 
-    /// Writes the datagram with this number.
     pub(crate) fn write(&self, number: u64, datagram: &mut [u8]) {
         let offset = number.wrapping_mul(self.payload);
         self.pattern.fill(offset, datagram);
@@ -44,10 +42,7 @@ impl Framing {
     }
 
     /// Returns the number of a received datagram after checking all its bytes. The last one sent
-    /// has the number `sent` - 1.
-    ///
-    /// # Errors
-    /// The first wrong byte.
+    /// has the number `sent` - 1. Error: the first wrong byte.
     pub(crate) fn read(&self, datagram: &[u8], sent: u64) -> Result<u64, Corruption> {
         let (number, rest) = match datagram.split_first_chunk::<NUMBER>() {
             Some((head, rest)) => (u64::from_le_bytes(*head), rest),

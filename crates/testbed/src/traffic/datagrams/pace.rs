@@ -24,7 +24,6 @@ pub(crate) struct Pace {
     /// Due times of the last datagrams, as many as may be queued.
     last: VecDeque<Time>,
     waiting: usize,
-    /// Last handover.
     now: Time,
 }
 
@@ -71,7 +70,6 @@ impl Pace {
     pub(crate) fn sent(&mut self, at: Time, size: u32) {
         self.now = at;
         while !matches!(self.link.advance(at, &mut ()), Advance::Nothing) {}
-        // If the copy drops it, the real link does so, too.
         let _ = self.link.offer(at, self.route, size, &mut (), &mut ());
         if self.waiting > 0 {
             if self.last.len() == self.waiting {

@@ -15,7 +15,6 @@ use crate::traffic::{
     DatagramSettings, PathEnds, Plan, Session, SocketProtocol, TrafficOutcome, outcome,
 };
 
-/// Settings for the first link of a scenario.
 fn settings(link: &str) -> DatagramSettings {
     let scenario = scenario(link);
     DatagramSettings {
@@ -106,7 +105,6 @@ fn messages_leave_when_they_are_due() {
         duration: Time::from_millis(302),
         ..plan(traffic, SIX)
     });
-    // One each 5 ms, the first at once.
     assert_eq!(outcome.delivered_bytes, 61 * 500);
     assert_eq!(outcome.completion_s, None);
 }
@@ -157,7 +155,6 @@ fn what_is_late_is_lost_to_the_link() {
     assert_eq!(departures.next().unwrap().due, late + Time::from_millis(2));
 }
 
-/// As many leave as the simulator's sender sends.
 #[test]
 fn the_simulator_sends_as_many() {
     for link in [
