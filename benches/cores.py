@@ -1,8 +1,8 @@
-"""How much faster many seeds of a scenario are on all processors than on one.
+"""Speed-up of many seeds of a scenario on all processors.
 
-Run it with `make bench`. What counts is time that passes, so nothing else should run; the two take
-turns, and the median of their ratios is printed. CPU time says what the runs cost each other in
-caches and memory: they share nothing but the scenario, which nobody writes to.
+Run it with `make bench` on an idle machine, because it measures elapsed time. The two variants
+take turns, and the median of their ratios is printed. CPU time shows the runs' mutual cost in
+caches and memory: they share only the immutable scenario.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ CASES = [
     ("MPTCP, two links", LINK + OTHER + '[transport]\nprotocol = "mptcp"\n', "15 s"),
     ("1000 TCP flows", WIDE + '[transport]\nprotocol = "tcp"\n', "0.2 s"),
 ]
-# With few, one thread would wait for the other's last run.
+# With few seeds, one thread would wait for the other's last run.
 SEEDS_EACH = 24
 TURNS = 5
 
 
 def seconds(scenario: _core.Scenario, seeds: list[int], threads: int) -> tuple[float, float]:
-    """Return the time that passes in the runs of all seeds, and the CPU time that they take."""
+    """Return the elapsed time of all seeds' runs, and their CPU time."""
     begun, used = time.perf_counter(), time.process_time()
     _core.simulate(scenario, seeds, threads=threads)
     return time.perf_counter() - begun, time.process_time() - used
 
 
 def no_files(name: str) -> str:
-    """Refuse a scenario's question for a file: these have none."""
+    """Reject a scenario's request for a file: these have none."""
     raise FileNotFoundError(name)
 
 

@@ -1,6 +1,6 @@
-"""How long formulas take: a million predictions of song-2018 at once, and `predict` one by one.
+"""Speed of formulas: a million predictions of song-2018 at once, and single calls of `predict`.
 
-Run it with `make bench`. Times are of this machine, the best of some runs.
+Run it with `make bench`. Times are the best of some runs on this machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def best(call: Callable[[], object], repeats: int = 5) -> float:
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print a line for each formula."""
     random = np.random.default_rng(1)
     for links in (2, 4, 8):
         rates = RATES[:links] * MBPS * random.uniform(0.5, 1.5, (MILLION, links))

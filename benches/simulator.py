@@ -1,18 +1,17 @@
-"""How fast the simulator is, and what a data packet (of radios, a data frame) costs it.
+"""Speed of the simulator, and its cost of a data packet (for radios, a data frame).
 
     python benches/simulator.py rates [--profiled] [--against COMMIT] [--runs N] [CASE ...]
     python benches/simulator.py instructions [--write | --set NAME=VALUE | --fail-above PERCENT]
         [CASE ...]
 
-`rates` prints medians of some runs on one processor; with `--against` another commit is built,
-too, and the two run in turn: what counts is the median of their ratios. With `--profiled` this
-checkout's program, not the other's, is laid out by what it did when it was trained, as a wheel is
-(packaging/wheel.sh): on short shares of the cases with other rates, delays and losses than those
-measured, which takes Rust's llvm-tools, installed if they may be. `instructions` asks valgrind,
-whose counts do not depend on what else the machine does, and holds them against
-benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
-what a change of a key costs beside it. With `--fail-above 3` the exit status is 1 if a case costs
-over 3 % more than the table says, or is not in it. `make bench` and `make instructions` call this.
+`rates` prints medians of runs on one processor. `--against` also builds another commit, runs the
+two in turn, and prints the median of their ratios. `--profiled` builds this checkout with
+profile-guided optimisation like a wheel (packaging/wheel.sh), trained on short parts of the cases
+with other rates, delays and losses; it needs Rust's llvm-tools, which are installed if possible.
+`instructions` uses valgrind, whose counts do not depend on other load, and compares them with
+benches/instructions.csv. `--write` updates that table, `--set transport.reordering=eifel` measures
+a change of a key, and `--fail-above 3` exits with 1 if a case costs over 3 % more than in the
+table, or is missing there. `make bench` and `make instructions` call this.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "benches" / "instructions.csv"
 COLUMNS = ("instructions", "first_level_misses", "last_level_misses")
-# What of a case valgrind runs, fifty times slower: this, and twice as much.
+# Part of a case for valgrind, which is fifty times slower: this, and twice as much.
 SHARES = {"a": 0.2, "b": 0.2, "c": 0.1, "access": 0.1, "eight": 0.1, "striped": 0.1}
 SHARES |= {"tunnel": 0.1, "tunnel64": 0.3, "bas": 0.1, "bas64": 0.2, "lia64": 0.2}
 SHARES |= {"pair": 0.05, "cell": 0.05, "mesh": 0.05}
 RATES = ("a10", "b10", "c", "flows10", "c10", "access", "links2", "links512", "eight", "striped")
 RATES += ("tunnel", "tunnel64", "bas", "bas64", "lia64", "pair", "cell", "mesh")
 NOTICED = 2.0  # per cent
-# What a profile is made of: a case, a share of it, and what of it is not as it is measured.
+# Training of the profile: a case, the part of it, and the keys that differ from the measured case.
 TRAINING = (
     ("a", "0.1", "link.link.rate=30 Mbit/s", "link.link.delay=25 ms"),
     ("a", "0.05", "link.link.loss=0.5 %"),
@@ -60,14 +59,14 @@ TRAINING = (
 
 
 def build(root: Path, folder: Path, target: str = "", flags: str = "") -> Path:
-    """Build a checkout's measuring program in a folder; return where it is."""
+    """Build a checkout's measuring program in a folder; return its path."""
     package, kind, at = "ropewalk-speed", "--bin", folder / target / "release"
-    if not (root / "benches" / "speed").exists():  # a commit of before, beside which this one runs
+    if not (root / "benches" / "speed").exists():  # an older commit, run by this file
         package, kind, at = "ropewalk-simulator", "--example", at / "examples"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", package]
     command += [kind, "throughput", "--target-dir", str(folder)]
     environment = dict(os.environ)
-    if flags:  # With a target named they are not those of build scripts and macros, too.
+    if flags:  # With a named target the flags do not apply to build scripts and macros.
         command += ["--target", target]
         environment["RUSTFLAGS"] = f"{environment.get('RUSTFLAGS', '')} {flags}"
     if subprocess.run(command, check=False, cwd=root, env=environment).returncode:
@@ -76,7 +75,7 @@ def build(root: Path, folder: Path, target: str = "", flags: str = "") -> Path:
 
 
 def build_profiled(folder: Path) -> Path:
-    """Build this checkout's program by what one that counts did in training."""
+    """Build this checkout's program with a profile of training runs."""
     about = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
     target = about.split("host: ")[1].split()[0]
     asked = ["rustc", "--print", "target-libdir"]
@@ -96,13 +95,13 @@ def build_profiled(folder: Path) -> Path:
 
 
 def own_folder() -> Path:
-    """Return where cargo builds this checkout."""
+    """Return cargo's target folder of this checkout."""
     return (ROOT / os.environ.get("CARGO_TARGET_DIR", "target")).resolve()
 
 
 @contextlib.contextmanager
 def checkout(commit: str) -> Iterator[Path]:
-    """Check a commit out beside this one, for as long as it is needed."""
+    """Check a commit out in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", folder, commit], check=True)
@@ -114,7 +113,7 @@ def checkout(commit: str) -> Iterator[Path]:
 
 def run(program: Path, case: str) -> list[float]:
     """Run a case: data packets, events, CPU-seconds, peak memory in MB, goodput in Mbit/s."""
-    # One processor for all, so that what is compared is run on the same.
+    # One processor for all, so that comparisons use the same.
     last = str(max(os.sched_getaffinity(0)))
     command = ["taskset", "-c", last, str(program), "--one", case]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -122,7 +121,7 @@ def run(program: Path, case: str) -> list[float]:
 
 
 def rates(cases: list[str], runs: int, against: str | None, *, profiled: bool) -> None:
-    """Print medians, and beside another commit the ratios."""
+    """Print medians, and the ratios to another commit."""
     folder = own_folder()
     program = build_profiled(folder / "profiled") if profiled else build(ROOT, folder)
     if against is None:
@@ -152,7 +151,7 @@ def rates(cases: list[str], runs: int, against: str | None, *, profiled: bool) -
 
 
 def pair(program: Path, other: Path, case: str, turn: int) -> tuple[float, float, float]:
-    """Return the CPU time of both, and how many data packets that was; each is first in turn."""
+    """Return the CPU times of both, and the number of data packets; the first one alternates."""
     first = run(program, case) if turn % 2 else run(other, case)
     second = run(other, case) if turn % 2 else run(program, case)
     now, before = (first, second) if turn % 2 else (second, first)
@@ -160,7 +159,7 @@ def pair(program: Path, other: Path, case: str, turn: int) -> tuple[float, float
 
 
 def find_valgrind() -> str:
-    """Return valgrind, installed if it may be."""
+    """Return valgrind, installed if possible."""
     if found := shutil.which("valgrind"):
         return found
     if os.geteuid() == 0 and shutil.which("apt-get"):
@@ -175,7 +174,7 @@ def find_valgrind() -> str:
 def count(
     valgrind: str, program: Path, case: str, share: float, changes: list[str]
 ) -> tuple[float, list[float]]:
-    """Return data packets of a share of a case, and instructions and misses of all of it."""
+    """Return the data packets of part of a case, and its total instructions and misses."""
     command = [valgrind, "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"]
     command += [str(program), "--one", case, str(share), *changes]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -190,7 +189,7 @@ def instructions(
 ) -> list[str]:
     """Print the cost of a data packet next to the table's; return the cases above the threshold.
 
-    With `write` the table is renewed. `most` is the threshold in per cent.
+    With `write` the table is updated. `most` is the threshold in per cent.
     """
     above = []
     valgrind = find_valgrind()
@@ -199,12 +198,12 @@ def instructions(
         before = {row["case"]: row for row in csv.DictReader(file)}
     print(f"{'case':<8} {'instructions':>12} {'change %':>9} {'D1 misses':>10} {'LL misses':>10}")
     for case in cases:
-        # The difference of two runs: the program's start and end do not count.
+        # The difference of two runs cancels the program's start and end.
         share = SHARES[case]
         (less, fewer), (more, all_of_it) = (
             count(valgrind, program, case, part, changes) for part in (share, 2 * share)
         )
-        # Adding zero makes a zero of what would be printed as -0.00.
+        # Adding zero avoids -0.00.
         costs = [
             round((b - a) / (more - less), 2) + 0.0 for a, b in zip(fewer, all_of_it, strict=True)
         ]

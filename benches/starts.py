@@ -1,9 +1,9 @@
-"""How long each verb takes from nothing to its end, where the work itself takes next to nothing.
+"""Duration of each verb for minimal work.
 
     python benches/starts.py [PROGRAM]... [--rounds N]
 
-A program is the ``ropewalk`` of an environment, this one's if none is named; several run in turn,
-side by side, with what their environments take on disk.
+A program is the ``ropewalk`` of an environment, by default this one's. Several run in turn, with
+the disk space of their environments.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CASES = [
 
 
 def took(program: str, case: list[str]) -> tuple[float, float]:
-    """Run a verb; return how long it took on the clock and of processors, in milliseconds."""
+    """Run a verb; return elapsed and processor time in milliseconds."""
     start = time.perf_counter()
     running = subprocess.Popen([program, *case], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(running.pid, 0)
@@ -54,7 +54,7 @@ def took(program: str, case: list[str]) -> tuple[float, float]:
 
 
 def megabytes(program: str) -> int:
-    """Return what the program's environment takes on disk."""
+    """Return the disk space of the program's environment."""
     folder = Path(program).parents[1]
     done = subprocess.run(["du", "-sm", folder], stdout=subprocess.PIPE, check=True, text=True)
     return int(done.stdout.split()[0])

@@ -1,12 +1,12 @@
-"""Studies of many short runs: what they cost beside the runs, and what survives a kill.
+"""Studies of many short runs: their overhead, and resumption after kills.
 
     python benches/studies.py [--points 10000] [--workers 2] [--dask]
 
-A study of runs of one second of eight links is made undisturbed, on threads and on processes; then
-with a worker that is killed, killed as a whole, and made to an end; with ``--dask`` on a Dask
-cluster of this machine, one of whose workers is killed. The rows are compared. Where others use
-the machine, too, processor time is the fairer figure: it is of all processes of the study, and the
-runs' is their own, measured in one thread.
+A study of one-second runs over eight links is run undisturbed, on threads and on processes; then
+with a killed worker, killed as a whole, and resumed. ``--dask`` uses a Dask cluster of this
+machine and kills one of its workers. The rows must be equal. On a shared machine processor time is
+the fairer figure: it counts all processes of the study, next to the runs' own, measured in one
+thread.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ import polars as pl
 import ropewalk
 
 SCENARIO = Path(__file__).parents[1] / "scenarios/trains/eight-links.toml"
-NOT_THE_SAME = ("wall_s",)  # of two runs of one point
-SAMPLE = 300  # runs that are made one after the other, for what a run costs
+NOT_THE_SAME = ("wall_s",)  # differ between two runs of a point
+SAMPLE = 300  # runs in sequence, to measure the cost of a run
 
 
 def main() -> int:
-    """Print what each study took; the exit status tells whether all came out the same."""
+    """Print each study's time; exit with 1 if results differ."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _study(folder: Path, points: int) -> Path:
-    """Write the study: rates by delays, as many as make the points."""
+    """Write the study: rates by delays, with the given number of points."""
     rates = max(points // 100, 1)
     file = folder / "study.toml"
     shutil.copy(SCENARIO, folder / "eight-links.toml")
@@ -71,7 +71,7 @@ def _study(folder: Path, points: int) -> Path:
 
 
 def _one_after_the_other(study: Path) -> float:
-    """Return the processor seconds of a run, in the mean over some of the study's."""
+    """Return the mean processor seconds of a run, over some of the study's."""
     from ropewalk.analysis.study import definition
 
     defined = definition.load(study)
@@ -105,7 +105,7 @@ def _timed(
 
 
 def _killed(study: Path, out: Path, on: list[str], points: int) -> pl.DataFrame:
-    """Kill a worker, then all, then go on."""
+    """Kill a worker, then all, then resume."""
     running = subprocess.Popen(_command(study, out, on), stdout=subprocess.DEVNULL)
     _wait_for_rows(out, points // 10)
     victim = next(_workers(running.pid, "spawn_main"))
@@ -159,7 +159,7 @@ def _wait_for_rows(out: Path, count: int) -> None:
 
 
 def _workers(parent: int, called: str) -> Iterator[int]:
-    """Yield the processes of a parent whose command line has a word."""
+    """Yield the child processes whose command line has a word."""
     children = Path(f"/proc/{parent}/task").glob("*/children")
     for child in (int(pid) for file in children for pid in file.read_text().split()):
         if called in Path(f"/proc/{child}/cmdline").read_text():

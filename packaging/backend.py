@@ -1,15 +1,15 @@
-"""The build backend (PEP 517): maturin's, and beside the extension what else a wheel has.
+"""The build backend (PEP 517): maturin's, with the wheel's other files.
 
-pip calls it for `pip install .`, `pip wheel .` and for what `make sdist` made. As a program it
-passes its arguments on to maturin, with everything in its place:
+pip calls it for `pip install .`, `pip wheel .` and the output of `make sdist`. As a program it
+passes its arguments to maturin, with all files in place:
 
     python packaging/backend.py build --release --locked --out target/wheels
 
-EXTENSION_RUSTFLAGS are flags for the extension alone, where a profile has been made of it.
+EXTENSION_RUSTFLAGS are flags for the extension only, if it has a profile.
 
-On Linux a wheel has two programs, gateway and testbed, and the library that the gateway's `exec`
-preloads. Every wheel has the ready scenarios, the licences of the crates, and the commit, which
-results name as their origin. Cargo is needed, as for the extension.
+On Linux a wheel has two programs, gateway and testbed, and the preload library of the gateway's
+`exec`. Every wheel has the ready scenarios, the crates' licences, and the commit as origin of
+results. It needs cargo, like the extension.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "ropewalk"
 PROGRAMS = ("ropewalk-gateway", "ropewalk-testbed")
 LIBRARY = "libropewalk_preload.so"
-# The folder whose content maturin puts into a wheel's *.data, if it is there.
+# Folder that maturin packs into a wheel's *.data, if it exists.
 DATA = ROOT / "ropewalk._core.data"
 
 COMMIT = PACKAGE / "commit.txt"
@@ -56,15 +56,15 @@ def build_wheel(
     config_settings: dict[str, Any] | None = None,
     metadata_directory: str | None = None,
 ) -> str:
-    """Build a wheel that has everything; return the name of its file."""
+    """Build a complete wheel; return the name of its file."""
     with everything():
         return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 @contextmanager
 def everything() -> Iterator[None]:
-    """Have in place what a wheel holds beside the extension, until it is built."""
-    # Of all binaries, so that they share what is compiled.
+    """Provide the wheel's files other than the extension during the build."""
+    # Equal for all binaries, so that they share compiled crates.
     os.environ.setdefault("CARGO_PROFILE_RELEASE_STRIP", "symbols")
     scenarios = PACKAGE / "scenarios"
     with commit(), removed(scenarios, DATA):
@@ -79,7 +79,7 @@ def everything() -> Iterator[None]:
 
 @contextmanager
 def commit() -> Iterator[None]:
-    """Have the commit in its file, where git knows one; an sdist has the file of its own."""
+    """Provide the commit in its file, if git knows it; an sdist has its own file."""
     if not (ROOT / ".git").exists():
         yield
         return
@@ -93,7 +93,7 @@ def commit() -> Iterator[None]:
 
 
 def git(*arguments: str) -> str:
-    """Ask git; return nothing where it does not answer."""
+    """Run git; return an empty string if it fails."""
     try:
         done = subprocess.run(
             ["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False
@@ -105,7 +105,7 @@ def git(*arguments: str) -> str:
 
 @contextmanager
 def removed(*paths: Path) -> Iterator[None]:
-    """Have none of these before and after."""
+    """Remove these files before and after."""
 
     def remove() -> None:
         for path in paths:
@@ -119,9 +119,9 @@ def removed(*paths: Path) -> Iterator[None]:
 
 
 def add_programs() -> None:
-    """Build the programs and the library, and put them where pip finds them.
+    """Build the programs and the library in the places where pip finds them.
 
-    The gateway looks for the library in ``../lib/ropewalk``.
+    The gateway searches the library in ``../lib/ropewalk``.
     """
     program = os.environ.get("CARGO", "cargo")
     if shutil.which(program) is None:
@@ -140,7 +140,7 @@ def add_programs() -> None:
 
 
 if __name__ == "__main__":
-    # What is put in place is taken away then, too.
+    # Clean up in this case, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with commit() if sys.argv[1:2] == ["sdist"] else everything():
         flags = f"{os.environ.get('RUSTFLAGS', '')} {os.environ.get('EXTENSION_RUSTFLAGS', '')}"

@@ -1,4 +1,4 @@
-"""Write the licences of the crates that the binaries hold: their texts are to come with them.
+"""Write the licences of the binaries' crates, which must accompany them.
 
 python packaging/licences.py FILE
 """
@@ -28,7 +28,7 @@ named with what its authors allow; the texts that come with the crates follow, e
 
 
 def main(file: Path) -> None:
-    """Write the file; nothing but the lock file decides what it holds."""
+    """Write the file, whose content depends only on the lock file."""
     crates = sorted(linked(metadata()), key=lambda crate: (crate["name"], crate["version"]))
     lines = [f"  {each['name']} {each['version']}: {each['license']}" for each in crates]
     texts: dict[str, list[str]] = {}
@@ -42,7 +42,7 @@ def main(file: Path) -> None:
 
 
 def metadata() -> dict[str, Any]:
-    """Return what cargo knows of the workspace and all that it uses, for this machine."""
+    """Return cargo's metadata of the workspace and its dependencies, for this machine."""
     cargo = os.environ.get("CARGO", "cargo")
     host = next(
         line.removeprefix("host: ")
@@ -55,7 +55,7 @@ def metadata() -> dict[str, Any]:
 
 
 def linked(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give each crate of others that is compiled into what is built."""
+    """Yield each external crate compiled into a binary."""
     packages = {package["id"]: package for package in known["packages"]}
     nodes = {node["id"]: node for node in known["resolve"]["nodes"]}
     left = [package["id"] for package in known["packages"] if package["name"] in BUILT]
@@ -72,14 +72,14 @@ def linked(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def texts_of(crate: dict[str, Any]) -> Iterator[str]:
-    """Give the texts that come with a crate, one of them for each licence."""
+    """Yield a crate's licence texts, one for each licence."""
     folder = Path(crate["manifest_path"]).parent
     found = sorted(each for each in folder.iterdir() if each.name.upper().startswith(STARTS))
     for each in found:
         if each.is_file():
             text = each.read_text(errors="replace").strip()
             words = " ".join(text.split())
-            # One of crates that differ in how they break its lines; exceptions stay.
+            # One text for crates that differ only in line breaks; exceptions stay.
             yield APACHE if words.startswith(TERMS) and "LLVM" not in words else text
 
 

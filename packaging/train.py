@@ -1,9 +1,9 @@
-"""What a build learns from that is optimised by a profile: runs as people make them.
+"""Training runs of a profile-optimised build, similar to real use.
 
     PYTHONPATH=FOLDER python packaging/train.py
 
-The folder holds an unpacked wheel that counts what it does. Short runs of each protocol and
-profile, over links that lose, that vary, and that many flows share; packaging/wheel.sh calls this.
+The folder has an unpacked wheel with instrumentation. Short runs cover each protocol and profile,
+over lossy, varying and shared links; packaging/wheel.sh calls this.
 """
 
 from pathlib import Path
@@ -64,7 +64,7 @@ def run(text: str, name: str, folder: Path, overrides: list[tuple[str, str]]) ->
 
 
 def main() -> None:
-    """Run all of it; less than a minute of a build that counts."""
+    """Run all scenarios; takes less than a minute with instrumentation."""
     for number, protocol in enumerate(PROTOCOLS):
         one_link = LINKS.split("\n\n", maxsplit=1)[0] if '"tcp"' in protocol else LINKS
         text = f"{one_link}\n[transport]\n{protocol}\n"

@@ -4,8 +4,8 @@
     python packaging/version.py 0.3.0     # sets it in every file that names it
 
 `Cargo.toml` is the source: crates, the Python package, programs, Debian packages and the site take
-their version from its `workspace.package`. The requirements of the published crates for each other
-(in the same file), `Cargo.lock` and `CITATION.cff` have to repeat it.
+their version from its `workspace.package`. The published crates' requirements for each other (in
+the same file), `Cargo.lock` and `CITATION.cff` must repeat it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 VERSION = r"[0-9]+\.[0-9]+\.[0-9]+(?:-[a-z0-9.]+)?"
-# By file: what stands before a version, which ends with the quote or the line.
+# Text before the version in each file; the version ends with the quote or the line.
 PLACES = {
     "Cargo.toml": (
         r'^\[workspace\.package\]\nversion = "',
@@ -28,7 +28,7 @@ PLACES = {
 
 
 def found(root: Path = ROOT) -> dict[str, set[str]]:
-    """Return the versions that each file names."""
+    """Return the versions in each file."""
     return {
         name: {
             version
@@ -42,7 +42,7 @@ def found(root: Path = ROOT) -> dict[str, set[str]]:
 
 
 def current(root: Path = ROOT) -> str:
-    """Return the version of `Cargo.toml`; end the program if a file has another."""
+    """Return the version of `Cargo.toml`; exit if a file has another."""
     at = re.search(
         f"{PLACES['Cargo.toml'][0]}({VERSION})", (root / "Cargo.toml").read_text(), re.MULTILINE
     )

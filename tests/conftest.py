@@ -1,4 +1,4 @@
-"""What tests of several folders use."""
+"""Fixtures of several test folders."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ropewalk.engines import testbed
 
 @pytest.fixture(scope="session")
 def machine():
-    """Skip what this machine cannot, with the reason."""
+    """Skip on machines without support, with the reason."""
     lacking = [
         f"{check['name']}: {check['detail']}"
         for check in testbed.doctor()["machine"]["checks"]

@@ -1,14 +1,13 @@
-"""Which changes of the code no test would notice: a seeded sample of mutants, as a table.
+"""Mutation testing: a seeded sample of mutants that no test detects, as a table.
 
     python tests/mutants.py [--sample 60] [--seed 1] [--workers 2] [CRATE ...]
 
-cargo-mutants lists the mutants and tells what each puts in which place. Each is met by its crate's
-unit tests, and those that survive by the crate's other tests; at the end, those that have survived
-both, and are not explained, by all tests of the workspace. What became of a mutant is kept in
-results/mutants, so that a run that was stopped goes on where it was: as long as the code outside
-of tests is the same, and for those that survived the tests that they met. The exit status is 1
-where more than a twentieth of a crate's viable mutants are missed and not explained in
-tests/mutants.toml. `make mutants` calls this, and installs what it needs.
+cargo-mutants lists the mutants. Each is tested by its crate's unit tests, survivors by the crate's
+other tests, and remaining unexplained survivors by all tests of the workspace. Results are stored
+in results/mutants, so that an interrupted run resumes, as long as the code outside of tests is
+unchanged, and for survivors also the tests. The exit status is 1 if more than a twentieth of a
+crate's viable mutants survive without an explanation in tests/mutants.toml. `make mutants` calls
+this, and installs the requirements.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ RESULTS = ROOT / "results" / "mutants"
 CRATES = ("transport", "network", "striping", "simulator")
 ALLOWED = 0.05
 PLACE = re.compile(r":\d+:\d+: ")
-"""Where a mutant is within its file, which other changes move."""
+"""Place of a mutant in its file, which other changes move."""
 TESTS = "#[cfg(test)]\nmod tests {"
-"""What stands before the tests of a file, with which it ends."""
+"""Start of the tests at the end of a file."""
 UNVIABLE, SURVIVED, MISSED = "does not build", "not caught by its crate", "missed"
 
 
 class Stage(NamedTuple):
-    """Tests, as cargo is asked for them, and how many cases those of properties have."""
+    """Tests as cargo arguments, with the number of cases of property tests."""
 
     name: str
     tests: tuple[str, ...]
@@ -63,35 +62,35 @@ OWN = (
     Stage("unit tests", ("-p", "ropewalk-{crate}", "--lib"), 32),
     Stage("other tests of the crate", ("-p", "ropewalk-{crate}", "--test", "*"), 32),
 )
-"""Which tests of its crate a mutant meets, in this order."""
+"""A crate's own tests for its mutants, in order."""
 ALL = (Stage("the workspace's", ("--workspace", "--exclude", "ropewalk-binding"), 256),)
-"""Which tests a mutant meets that has survived those."""
+"""Tests for the survivors."""
 STAGES = OWN + ALL
 COLUMNS = ("crate", "mutants", "tried", UNVIABLE, *(f"caught by {stage.name}" for stage in STAGES))
 COLUMNS += ("explained", MISSED, f"{MISSED} %", "minutes")
 TIMES = 5
-"""A mutant that takes longer than the code by this factor is caught: it does not end."""
+"""A mutant slower than the original by this factor counts as caught: it does not end."""
 LEAST = 60.0
-"""No mutant is stopped earlier, in seconds."""
+"""Shortest time limit of a mutant, in seconds."""
 MEMORY = 8 << 30
-"""What a build, or one program of tests, may take at most, in bytes of addresses."""
+"""Address space limit of a build or test program, in bytes."""
 ENVIRONMENT = {
     "CARGO_PROFILE_DEV_DEBUG": "false",
     "RUSTFLAGS": "--cap-lints=warn",
     "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
 }
-"""Nobody reads the traces, an unused name is no error, and no mutant leaves cases to the next."""
+"""Traces are unused, unused names are no errors, and mutants store no failing cases."""
 
 
 class Place(NamedTuple):
-    """Where something is in a file, both counted from one."""
+    """Line and column in a file, from 1."""
 
     line: int
     column: int
 
 
 class Mutant(NamedTuple):
-    """A change of the code: what is put in the place of what stands there."""
+    """A change of the code: a place and its replacement."""
 
     crate: str
     name: str
@@ -101,7 +100,6 @@ class Mutant(NamedTuple):
     text: str
 
     def of(self, code: str) -> str:
-        """Return the changed code of its file."""
         lines = code.splitlines(keepends=True)
         first, last = lines[self.begin.line - 1], lines[self.end.line - 1]
         before = "".join(lines[: self.begin.line - 1]) + first[: self.begin.column - 1]
@@ -110,7 +108,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(crate: str) -> list[Mutant]:
-    """List all mutants of a crate; cargo-mutants is one built here, or on the path."""
+    """List all mutants of a crate, by a cargo-mutants built here or installed."""
     own = ROOT / "target" / "tools" / "bin"
     done = subprocess.run(
         ["cargo", "mutants", "--list", "--json", "-p", f"ropewalk-{crate}"],
@@ -136,7 +134,7 @@ def mutants(crate: str) -> list[Mutant]:
 
 
 def sources() -> list[Path]:
-    """Return all files of the project, whether or not they are committed."""
+    """Return all files of the project, committed or not."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     files = (Path(name) for name in done.stdout.split("\0") if name)
@@ -144,7 +142,7 @@ def sources() -> list[Path]:
 
 
 def digest(within: str = ".", *, with_tests: bool) -> str:
-    """Return a name of the Rust code of a folder, with or without its tests."""
+    """Return a hash of a folder's Rust code, with or without its tests."""
     told = hashlib.sha256()
     for file in sources():
         if not file.is_relative_to(within):
@@ -158,10 +156,10 @@ def digest(within: str = ".", *, with_tests: bool) -> str:
 
 
 class Kept:
-    """What became of mutants, and how many seconds that took: one line each in a file."""
+    """Results of mutants with their times, one line each in a file."""
 
     def __init__(self) -> None:
-        """Read what a run of before has kept, up to a line that it did not finish."""
+        """Read stored results, up to an incomplete line."""
         self.path = RESULTS / f"{digest(with_tests=False)}.jsonl"
         self.tests = digest(with_tests=True)
         self.own_tests = {crate: digest(f"crates/{crate}", with_tests=True) for crate in CRATES}
@@ -175,15 +173,15 @@ class Kept:
                     self.known[name] = (what, seconds)
 
     def _tests(self, crate: str, what: str) -> str:
-        """Return the name of the tests that may say something else when they are others."""
+        """Return the hash of the tests that a result depends on."""
         return {SURVIVED: self.own_tests[crate], MISSED: self.tests}.get(what, "")
 
     def what(self, mutant: Mutant) -> str | None:
-        """Return what became of a mutant, where that is known."""
+        """Return the result of a mutant, if known."""
         return self.known.get(mutant.name, (None, 0))[0]
 
     def keep(self, mutant: Mutant, what: str, seconds: float) -> None:
-        """Keep what became of a mutant, in so many seconds more than are known."""
+        """Store the result of a mutant, with additional seconds."""
         with self.lock:
             seconds = round(self.known.get(mutant.name, ("", 0.0))[1] + seconds, 1)
             self.known[mutant.name] = (what, seconds)
@@ -194,10 +192,10 @@ class Kept:
 
 
 class Bench:
-    """A copy of the project, in which one mutant at a time is built and tested."""
+    """A copy of the project that builds and tests one mutant at a time."""
 
     def __init__(self, folder: Path) -> None:
-        """Copy what is new, and leave there what was built of others' crates."""
+        """Copy changed files, and keep builds of other crates."""
         self.copy = folder / "copy"
         self.target = folder / "target"
         self.running: subprocess.Popen[bytes] | None = None
@@ -213,13 +211,13 @@ class Bench:
         for there in self.copy.rglob("*"):
             if there.is_file() and there.relative_to(self.copy) not in kept:
                 there.unlink()
-        # A build that was stopped may have left a mutant's, or half of one.
+        # An interrupted build may have left a mutant's output, or part of one.
         for kept_of in (".fingerprint/ropewalk-*", "incremental/ropewalk_*"):
             for built in self.target.glob(f"debug/{kept_of}"):
                 shutil.rmtree(built)
 
     def cargo(self, *arguments: str, cases: int = 0, limit: float | None = None) -> bool:
-        """Run cargo; return whether it ended well, and within `limit` seconds."""
+        """Run cargo; return whether it succeeded within `limit` seconds."""
         if self.is_stopped:
             return False
         own = {"CARGO_TARGET_DIR": str(self.target), "PROPTEST_CASES": str(cases)}
@@ -240,24 +238,24 @@ class Bench:
             return False
 
     def kill(self) -> None:
-        """End what runs, and all that it has started."""
+        """Kill the running process with its children."""
         if self.running and self.running.poll() is None:
             os.killpg(self.running.pid, signal.SIGKILL)
             self.running.wait()
 
     def stop(self) -> None:
-        """End what runs; what becomes of the mutant is not known then."""
+        """Stop the running test; the mutant's result stays unknown."""
         self.is_stopped = True
         self.kill()
 
     def build(self, tests: tuple[str, ...]) -> bool:
-        """Build tests; return whether they build."""
+        """Build tests; return whether this succeeded."""
         if "--workspace" in tests and not self.cargo("build", "-p", "ropewalk-preload"):
             return False
         return self.cargo("test", *tests, "--no-run")
 
     def limit(self, tests: tuple[str, ...], cases: int) -> float:
-        """Return how long tests may take; of the code as it is they must pass."""
+        """Return the time limit of tests, which must pass without a mutant."""
         if tests not in self.limits:
             is_built = self.build(tests)
             began = time.monotonic()
@@ -267,7 +265,7 @@ class Bench:
         return self.limits[tests]
 
     def meet(self, mutant: Mutant, stages: Sequence[Stage]) -> str | None:
-        """Return what a mutant does not survive."""
+        """Return the result of a mutant."""
         for stage in stages:
             tests = stage.of(mutant.crate)
             limit = self.limit(tests, stage.cases)
@@ -280,7 +278,7 @@ class Bench:
 
     @contextlib.contextmanager
     def changed(self, mutant: Mutant) -> Iterator[None]:
-        """Change the copy as a mutant does, for as long as it is needed."""
+        """Apply a mutant to the copy, temporarily."""
         file = self.copy / mutant.file
         code = file.read_text()
         file.write_text(mutant.of(code))
@@ -291,7 +289,7 @@ class Bench:
 
 
 def meet(left: list[Mutant], stages: Sequence[Stage], kept: Kept, workers: int) -> None:
-    """Find out what mutants do not survive, each on one bench of several; keep it, and say so."""
+    """Test mutants on several benches at once; store and print the results."""
     folder = ROOT / "target" / "mutants"
     benches = [Bench(folder / str(number)) for number in range(min(workers, len(left)))]
     idle: queue.SimpleQueue[Bench] = queue.SimpleQueue()
@@ -321,7 +319,7 @@ def meet(left: list[Mutant], stages: Sequence[Stage], kept: Kept, workers: int) 
 
 
 def main() -> int:
-    """Try the samples; print a table, and what was missed."""
+    """Test the samples; print a table and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("crates", nargs="*", default=CRATES, metavar="CRATE")
     parser.add_argument("--sample", type=int, default=60, metavar="N")
@@ -344,7 +342,7 @@ def main() -> int:
     }
     tried = [mutant for sample in samples.values() for mutant in sample]
     meet([mutant for mutant in tried if not kept.what(mutant)], OWN, kept, asked.workers)
-    # Tests of the whole workspace make devices and namespaces: one at a time.
+    # Tests of the workspace make devices and namespaces, so run one at a time.
     left = [mutant for mutant in tried if kept.what(mutant) == SURVIVED]
     meet([mutant for mutant in left if not is_explained(mutant.name)], ALL, kept, 1)
     print(f"| {' | '.join(COLUMNS)} |")

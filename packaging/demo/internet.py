@@ -1,8 +1,8 @@
-"""The internet of packaging/demo/install.sh: a web server that says who asks, and a name server.
+"""The internet of packaging/demo/install.sh: a web and a name server.
 
     python3 internet.py ADDRESS-OF-WEB-SERVER ADDRESS-OF-NAME-SERVER
 
-The name server knows one answer, and writes who asked to its standard output.
+The name server has one answer, and prints its clients' addresses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MEGABYTE = bytes(1_000_000)
 
 
 class Web(BaseHTTPRequestHandler):
-    """``/`` is the address of who asks; ``/20`` is so many megabytes."""
+    """``/`` returns the client's address; ``/20`` returns 20 megabytes."""
 
     protocol_version = "HTTP/1.1"
 
@@ -35,7 +35,7 @@ class Web(BaseHTTPRequestHandler):
 
 
 def answer(query: bytes, address: str) -> bytes:
-    """The answer to a question for an address (RFC 1035): this one; of IPv6 there is none."""
+    """Answer an address query (RFC 1035) with this address; with none for IPv6."""
     end = query.index(b"\0", 12) + 5
     question = query[12:end]
     is_ipv4 = question[-4:-2] == b"\0\x01"

@@ -1,11 +1,11 @@
-"""A live video in frames over TCP: one end writes them as they come, the other finds late ones.
+"""A live video over TCP: one end sends frames in real time, the other counts late ones.
 
     video.py serve ADDRESS PORT SECONDS
     video.py play ADDRESS PORT SOCKS_PORT DEADLINE_MS
 
-Both ends have one clock, as in two namespaces of one machine. Each frame has its length and when
-it was due before it. Sizes are like those of a live encoder: an I frame a second, five times a P
-frame's size, and scenes; 2.5 Mbit/s in the mean.
+Both ends need a common clock, as in two namespaces of one machine. Each frame is preceded by its
+length and due time. Sizes are like a live encoder's: an I frame per second, five times the size of
+a P frame, and scenes; 2.5 Mbit/s on average.
 """
 
 import random
@@ -20,7 +20,7 @@ MEAN = 2.5e6 / 8 / FRAME_RATE
 
 
 def frames(seconds):
-    """Sizes of frames in bytes."""
+    """Yield frame sizes in bytes."""
     draw = random.Random(1)
     scene = 1.0
     weights = []
@@ -34,7 +34,7 @@ def frames(seconds):
 
 
 def serve(address, port, seconds):
-    """Write a video to each who connects."""
+    """Send a video to each client."""
     with socket.create_server((address, port)) as listener:
         while True:
             connection, _ = listener.accept()
@@ -48,7 +48,7 @@ def serve(address, port, seconds):
 
 
 def connect(address, port, socks_port):
-    """Return a connection through a SOCKS5 proxy of this machine (RFC 1928)."""
+    """Return a connection through a local SOCKS5 proxy (RFC 1928)."""
     proxy = socket.create_connection(("127.0.0.1", socks_port))
     proxy.sendall(b"\x05\x01\x00")
     assert take(proxy, 2) == b"\x05\x00"
@@ -59,7 +59,7 @@ def connect(address, port, socks_port):
 
 
 def take(connection, length):
-    """Read so many bytes; fewer where the connection ends."""
+    """Read `length` bytes; fewer at the end of the connection."""
     got = bytearray()
     while len(got) < length:
         piece = connection.recv(min(65_536, length - len(got)))
@@ -70,7 +70,7 @@ def take(connection, length):
 
 
 def play(address, port, socks_port, deadline_ms):
-    """Print how many frames were late, and their delays."""
+    """Print the number of late frames, and the delays."""
     delays = []
     with connect(address, port, socks_port) as connection:
         while head := take(connection, HEAD.size):

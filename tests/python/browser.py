@@ -1,4 +1,4 @@
-"""Chromium without a window, driven over its debugging protocol."""
+"""Headless Chromium, controlled over its debugging protocol."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ from typing import Any
 from websocket import WebSocket, create_connection
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_S = 60  # with a machine that is busy
+PATIENCE_S = 60  # enough for a busy machine
 
 
 def found() -> str | None:
-    """The browser's program; None where there is none."""
+    """Return the browser's program; None if there is none."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Page:
-    """A page of a browser that has no network, and what it has done.
+    """A browser page without network access, with its requests and console messages.
 
-    Attributes
-    ----------
-    requests : list of str
-        Addresses that it has asked for; what stands in the file itself is none.
-    complaints : list of str
-        Errors and warnings on its console.
+    `requests` has requested addresses outside of the file, `complaints` errors and warnings of the
+    console.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -54,7 +50,7 @@ class Page:
     def open(
         self, file: Path, *, width: int = 1200, height: int = 900, dark: bool = False
     ) -> None:
-        """Load a file from the disk and wait until its pictures are drawn."""
+        """Load a local file and wait until its pictures are drawn."""
         self._size(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
@@ -62,7 +58,7 @@ class Page:
         self.wait("document.documentElement?.dataset.drawn !== undefined")
 
     def wait(self, condition: str) -> None:
-        """Wait until something is so."""
+        """Wait for a condition."""
         end = time.monotonic() + PATIENCE_S
         while not self.value(condition):
             failed = self.value("document.documentElement?.dataset.failed")
@@ -71,14 +67,14 @@ class Page:
             time.sleep(0.05)
 
     def value(self, expression: str) -> Any:
-        """What an expression of JavaScript comes to."""
+        """Evaluate a JavaScript expression."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise ValueError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
     def picture(self, file: Path, *, width: int, printed: bool = False) -> None:
-        """Draw the whole page into a PNG."""
+        """Save the whole page as a PNG."""
         if printed:
             self._call("Emulation.setEmulatedMedia", media="print", features=[])
         height = self.value("document.documentElement.scrollHeight")
@@ -87,7 +83,6 @@ class Page:
         file.write_bytes(base64.b64decode(shot["data"]))
 
     def pdf(self, file: Path) -> None:
-        """Print the page."""
         printed = self._call("Page.printToPDF")
         file.write_bytes(base64.b64decode(printed["data"]))
 
@@ -129,7 +124,7 @@ class Page:
 
 @contextmanager
 def page(profile: Path) -> Iterator[Page]:
-    """A page of a browser of its own, which keeps what it has to keep in a folder."""
+    """Yield a page of a new browser with its profile in a folder."""
     program = found()
     assert program is not None
     options = [
@@ -144,7 +139,7 @@ def page(profile: Path) -> Iterator[Page]:
         "--remote-debugging-port=0",
         "--remote-allow-origins=*",
         f"--user-data-dir={profile}",
-        # The sandbox needs what containers do not give, and what is shown is our own.
+        # The sandbox does not work in containers, and all content is our own.
         *(["--no-sandbox"] if os.geteuid() == 0 else []),
     ]
     browser = subprocess.Popen(
@@ -162,7 +157,7 @@ def page(profile: Path) -> Iterator[Page]:
 
 
 def _address(browser: subprocess.Popen[bytes], profile: Path) -> str:
-    """Where the first page listens: the browser writes its port into its folder."""
+    """Return the first page's address; the browser writes its port to its profile."""
     import urllib.request
 
     file = profile / "DevToolsActivePort"

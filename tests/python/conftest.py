@@ -1,4 +1,4 @@
-"""What all tests use: the ready scenarios, and the command in a process of its own."""
+"""Common fixtures: the ready scenarios, and the command in a process of its own."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 import ropewalk
 from places import ROOT, TWO_LINKS
 
-# How fast the machine is at the moment is nothing that a test may depend on.
+# Tests must not depend on the machine's present speed.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
@@ -23,9 +23,9 @@ RESULTS = jsonschema.Draft202012Validator(ropewalk.results_schema())
 
 
 def check_results(printed: str) -> list[str]:
-    """Hold each line that a verb prints with ``--json`` against the schema; give the engines.
+    """Validate each line of ``--json`` output against the schema; return the engines.
 
-    The objects of ``scenarios``, ``testbed doctor`` and the gateway's verbs name no engine.
+    The objects of ``scenarios``, ``testbed doctor`` and the gateway's verbs have no engine.
     """
     made = [json.loads(line) for line in printed.splitlines()]
     named = [each for each in made if isinstance(each, dict) and "engine" in each]
@@ -36,9 +36,9 @@ def check_results(printed: str) -> list[str]:
 
 @pytest.fixture
 def command() -> Run:
-    """Run the command; give its status and what it printed.
+    """Return a function that runs the command and returns status and output.
 
-    What it prints with ``--json`` must be as the schema of results says.
+    Output of ``--json`` must match the schema of results.
     """
     program = Path(sys.executable).with_name("ropewalk")
 
@@ -60,7 +60,7 @@ def command() -> Run:
 
 @pytest.fixture
 def refused(command: Run) -> Callable[..., str]:
-    """Run the command with wrong input; give what it says of it."""
+    """Run the command with invalid input; return its message."""
 
     def run(*arguments: object, **options: object) -> str:
         done = command(*arguments, **options)
@@ -78,6 +78,6 @@ def two_links() -> ropewalk.Scenario:
 
 @pytest.fixture(scope="session")
 def results(two_links: ropewalk.Scenario) -> ropewalk.Results:
-    """Three runs with all that can be recorded."""
+    """Three runs with all recordings."""
     lossy = two_links.with_({"link.dsl.loss": "0.5 %"})
     return ropewalk.simulate(lossy, seed=5, runs=3, step="200 ms", reordering=True)

@@ -1,16 +1,16 @@
 """Measures the prose of the project: pages, comments, docstrings, help texts, key texts.
 
-Four numbers are taken of each part: *what* in 1000 words, dialect words in 1000 words, the share
-of sentences with more than 40 words, and, of pages, examples in 1000 words. Code, tables of
-figures, URLs and generated pages are left out; of a generated page its source is measured.
+Each part has four measures: *what* in 1000 words, dialect words in 1000 words, the share of
+sentences with more than 40 words, and, for pages, examples in 1000 words. Code, tables of figures,
+URLs and generated pages are excluded; the sources of generated pages are measured.
 
-Run as a program, it prints a table of all parts, or of the files and folders that are named, and
-the ten worst sentences::
+As a program it prints a table of all parts, or of the given files and folders, and the ten worst
+sentences::
 
     python tests/python/prose.py
     python tests/python/prose.py docs/guide README.md --worst 20
 
-A line with ``prose: exempt (REASON)`` in a comment is not measured. Example for a page::
+A line with ``prose: exempt (REASON)`` in a comment is skipped. Example for a page::
 
     The RFC says "what is lost is sent again". <!-- prose: exempt (quotation of the RFC) -->
 """
@@ -32,13 +32,13 @@ ROOT = Path(__file__).parents[2]
 LONG = 40
 """A sentence with more words is long."""
 SHORT = 6
-"""With fewer words, a heading or a table cell is no sentence in the share of long ones."""
+"""Headings and table cells with fewer words do not count in the share of long sentences."""
 
 EXEMPT = re.compile(r"prose: exempt \([^)]{8,}\)")
 WHAT = re.compile(r"\bwhat(?:ever)?\b", re.IGNORECASE)
 EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.|examples?:)", re.IGNORECASE)
 
-# From the "not" column of the glossary, where the word has no other use here.
+# From the glossary's "not" column, for words without another use here.
 DIALECT = (
     r"anew",
     r"asleep",
@@ -73,16 +73,16 @@ DIALECT = (
 )
 DIALECT_WORD = re.compile(rf"\b(?:{'|'.join(DIALECT)})\b", re.IGNORECASE)
 
-# Pages that are made by a command, or have no prose of their own.
+# Pages written by a command, or without prose.
 GENERATED = {"docs/keys.md", "docs/reproductions.md", "docs/gallery.md"}
 
-# Pages that are not rewritten yet; all others are held to the aims. A page only leaves this list.
+# Pages not yet rewritten; the aims hold for all others. Pages may only be removed.
 TO_REWRITE = {"docs/guide/installing.md"}
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Measured values of a text, or the limits of them."""
+    """Measured values of a text, or their limits."""
 
     what: float
     dialect: float
@@ -90,7 +90,7 @@ class Numbers:
     examples: float | None = None
 
     def exceeded(self, measured: Numbers) -> list[str]:
-        """Return the limits that the measured values break, each in words."""
+        """Describe the limits that the measured values exceed."""
         pairs = [
             ("what in 1000 words", measured.what, self.what),
             ("dialect words in 1000 words", measured.dialect, self.dialect),
@@ -105,8 +105,8 @@ class Numbers:
 
 DOCS_AIM = Numbers(what=2, dialect=4, long_percent=3, examples=1.5)
 
-# The limit of each part: its aim, or the last measured value until it meets the aim. A value here
-# only falls (examples only rise). The aim of all but pages is 1.5, 4 and 3.
+# The limit of each part: its aim, or the last value until the aim is met. A limit may only fall
+# (for examples, rise). The aim of all but pages is 1.5, 4 and 3.
 LIMITS = {
     "docs": DOCS_AIM,
     "docs, rewritten": DOCS_AIM,
@@ -130,7 +130,7 @@ class Block:
 
 @dataclass
 class Sentence:
-    """A sentence, with its place."""
+    """A sentence with its place."""
 
     path: str
     line: int
@@ -140,7 +140,7 @@ class Sentence:
 
     @property
     def badness(self) -> float:
-        """Faults, and a tenth of a fault for each word above the limit."""
+        """Number of faults, plus a tenth for each word above the limit."""
         return len(self.faults) + max(0, self.words - LONG) / 10
 
 
@@ -155,7 +155,6 @@ class Part:
     sentences: list[Sentence] = field(default_factory=list)
 
     def add(self, blocks: Iterable[Block]) -> Part:
-        """Count the blocks; return this part."""
         for block in blocks:
             if block.is_example:
                 self.examples += 1
@@ -170,7 +169,6 @@ class Part:
         return self
 
     def numbers(self) -> Numbers:
-        """Return the rates."""
         thousands = max(self.words, 1) / 1000
         long = sum(sentence.words > LONG for sentence in self.sentences)
         full = sum(sentence.words >= SHORT for sentence in self.sentences)
@@ -183,7 +181,6 @@ class Part:
 
 
 def sentences(block: Block) -> Iterator[Sentence]:
-    """Yield the sentences of a block."""
     text = re.sub(
         r"(`+)(?!`).*?(?<!`)\1(?!`)",
         lambda code: "Code" + "\n" * code[0].count("\n"),
@@ -267,7 +264,7 @@ def paragraphs(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
 
 
 def cells(path: str, number: int, row: str) -> Iterator[Block]:
-    """Yield the cells of a table's row; a row whose cells are mostly figures has none."""
+    """Yield a table row's cells; none for a row of mostly numbers."""
     texts = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip("|"))]
     texts = [text for text in texts if text]
     figures = sum(bool(re.match(r"[*`+<>≤~-]*[\d.]", text)) for text in texts)
@@ -298,7 +295,7 @@ RUST = re.compile(
 
 
 def rust_comments(file: Path, want_help: bool = False) -> Iterator[Block]:
-    """Yield the blocks of a Rust file's comments, or of its options' help texts."""
+    """Yield the blocks of a Rust file's comments, or of its help texts."""
     text = file.read_text()
     runs: list[list[tuple[int, str]]] = []
     numbers = _line_numbers(text)
@@ -322,7 +319,7 @@ def rust_comments(file: Path, want_help: bool = False) -> Iterator[Block]:
 
 
 def rust_strings(file: Path) -> Iterator[Block]:
-    """Yield the string literals of a Rust file that are texts of four words or more."""
+    """Yield a Rust file's string literals with four words or more."""
     text = file.read_text()
     numbers = _line_numbers(text)
     for found in RUST.finditer(text):
@@ -358,7 +355,7 @@ def python_prose(file: Path) -> Iterator[Block]:
 
 
 def docstring(file: Path, line: int, text: str) -> Iterator[Block]:
-    """Yield the blocks of a docstring, without its examples and the types of numpydoc."""
+    """Yield the blocks of a docstring without examples and numpydoc types."""
     kept: list[tuple[int, str]] = []
     literal = False
     example = False
@@ -368,14 +365,14 @@ def docstring(file: Path, line: int, text: str) -> Iterator[Block]:
         if literal and bare and not each.startswith(" "):
             literal = False
         typed = re.fullmatch(r"[\w.*, ]+ : .*", bare)
-        # Numpydoc indents the text under a name; it is prose, not code.
+        # Text that numpydoc indents under a name is prose, not code.
         kept.append((number, "" if example or literal or typed else bare))
         literal = literal or bare.endswith("::")
     yield from paragraphs(name(file), kept)
 
 
 def python_strings(file: Path, keywords: tuple[str, ...] = ()) -> Iterator[Block]:
-    """Yield texts of four words or more that a Python file passes as these keywords, or all."""
+    """Yield a Python file's strings with four words or more, all or passed as these keywords."""
     tree = ast.parse(file.read_text())
     docs = {
         id(node.body[0].value)
@@ -422,7 +419,7 @@ def name(file: Path) -> str:
 
 
 def files(*folders: str, ending: str) -> list[Path]:
-    """Return the files below the folders, without those that are built or installed."""
+    """Return the files below the folders, except built and installed ones."""
     return [
         file
         for folder in folders
@@ -432,14 +429,14 @@ def files(*folders: str, ending: str) -> list[Path]:
 
 
 def pages() -> list[Path]:
-    """Return the pages that people write."""
+    """Return the manually written pages."""
     first = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
     every = [*first, *files("docs", ending="md")]
     return [file for file in every if name(file) not in GENERATED]
 
 
 def blocks_of(file: Path) -> Iterator[Block]:
-    """Yield all blocks of a file, of whatever kind."""
+    """Yield the blocks of a file of any kind."""
     if file.suffix == ".md":
         yield from page(file)
     elif file.suffix == ".rs":
@@ -455,7 +452,6 @@ def blocks_of(file: Path) -> Iterator[Block]:
 
 
 def parts() -> dict[str, Part]:
-    """Measure each part of the project."""
     rust = files("crates", "examples", "benches", ending="rs")
     python = files("python", "tests", "docs", "examples", "packaging", ending="py")
     cli = files("python/ropewalk/cli", ending="py")
@@ -486,7 +482,6 @@ def parts() -> dict[str, Part]:
 
 
 def table(measured: dict[str, Part]) -> Iterator[str]:
-    """Yield the lines of a table of parts."""
     heads = f"{'words':>8} {'what':>6} {'dialect':>8} {'long %':>7} {'examples':>9}"
     yield f"{'in 1000 words':<28} {heads}"
     for part, counted in measured.items():
@@ -507,7 +502,6 @@ def worst(measured: Iterable[Part], most: int) -> list[str]:
 
 
 def main() -> None:
-    """Print the table and the worst places."""
     parser = argparse.ArgumentParser(description="Measure the prose of files, or of the project.")
     parser.add_argument("path", nargs="*", type=Path, help="files or folders (all)")
     parser.add_argument("--worst", type=int, default=10, help="how many places to print (10)")

@@ -1,4 +1,4 @@
-"""Queues of Elahi et al. 2011, and intervals of what is simulated of them."""
+"""Random queues of Elahi et al. 2011, and confidence intervals of their simulation."""
 
 import math
 
@@ -21,7 +21,7 @@ def queues(draw, most=100_000):
 
 
 def confident(samples: np.ndarray, value: float) -> bool:
-    """Whether the 99.9 % interval of the samples' mean, within 5 %, has the value in it."""
+    """Return whether the 99.9 % interval of the samples' mean, within 5 %, contains the value."""
     mean = np.mean(samples)
     half = stdtrit(len(samples) - 1, 0.9995) * np.std(samples, ddof=1) / math.sqrt(len(samples))
     assert half < 0.05 * mean

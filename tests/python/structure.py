@@ -1,13 +1,13 @@
-"""What imports what: files of the Rust crates, files of the Python package, and the crates.
+"""Import graphs of the files of the Rust crates and the Python package, and of the crates.
 
-Between files, an import that goes up or down one branch of the module tree (a folder's ``mod.rs``
-and what stands below it) is no edge: that is how a module is put together. A name that a module
-only hands on (``pub use``) counts as an import of the file that it comes from.
+An import along one branch of the module tree (a folder's ``mod.rs`` and the files below it) is no
+edge, because it only assembles a module. A re-exported name (``pub use``) counts as an import of
+its original file.
 
-A folder is a room, and so is a file beside it: what a file of one imports from a file of the other
-is an edge between the two rooms, and these form no circle either, in any folder.
+Files and folders of one folder are its members: an import between files of two members is an edge
+between these. The edges must not form cycles in any folder.
 
-Run as a program, it prints what it finds::
+As a program it prints its findings::
 
     python tests/python/structure.py
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 Edges = dict[str, set[str]]
 
-# From those that touch nothing to those for people: an edge leads to the same ring or one before.
+# Layers of the crates, the lowest first: an edge must lead to the same layer or a lower one.
 RINGS = {
     "quantities": 0,
     "transport": 0,
@@ -46,8 +46,8 @@ RINGS = {
 }
 
 
-# Layers of the Python package, the lowest first: an edge leads to the same layer or a lower one.
-# Other files of the package's root, such as ``__init__.py``, lie above all of them.
+# Layers of the Python package, the lowest first: an edge must lead to the same layer or a lower
+# one. Other files of the package's root, such as ``__init__.py``, are above all layers.
 LAYERS = (
     ("support", "units", "scenario", "provenance", "results", "model"),
     ("engines",),
@@ -59,7 +59,7 @@ LAYERS = (
 
 
 def circles(edges: Edges) -> list[list[str]]:
-    """Sets of two or more that reach each other (Tarjan 1972), each sorted."""
+    """Return the strongly connected sets of two or more nodes (Tarjan 1972), each sorted."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -87,9 +87,9 @@ def circles(edges: Edges) -> list[list[str]]:
 
 
 def between_rooms(edges: Edges) -> dict[str, Edges]:
-    """Of each folder, the edges between what stands in it: its files and the folders in it.
+    """Return the edges between the members of each folder: its files and subfolders.
 
-    The file that is the folder's face (``mod.rs``, ``__init__.py``) is no room of it.
+    The folder's own file (``mod.rs``, ``__init__.py``) is no member.
     """
     folders: dict[str, Edges] = {}
     for file, others in edges.items():
@@ -106,7 +106,7 @@ def between_rooms(edges: Edges) -> dict[str, Edges]:
 
 
 def circles_of_rooms(edges: Edges) -> list[list[str]]:
-    """Circles between what stands in one folder, in all folders, named from the root."""
+    """Return the cycles between members of one folder, for all folders, by path."""
     return [
         [f"{folder}/{room}" for room in circle]
         for folder, rooms in sorted(between_rooms(edges).items())
@@ -115,7 +115,7 @@ def circles_of_rooms(edges: Edges) -> list[list[str]]:
 
 
 def rust_edges(crate: Path) -> Edges:
-    """Edges between the files of one crate's ``src``, named from the root of the repository."""
+    """Return the edges between the files of a crate's ``src``, by path."""
     src = crate / "src"
     modules: dict[tuple[str, ...], Path] = {}
     for file in sorted(src.rglob("*.rs")):
@@ -171,7 +171,7 @@ def _paths(module: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _leaves(tree: str) -> Iterator[tuple[list[str], str]]:
-    """Each path of a use tree, and the name that it is known by."""
+    """Return each path of a use tree with its local name."""
     tree = tree.strip()
     brace = tree.find("{")
     if brace < 0:
@@ -209,7 +209,7 @@ def _absolute(module: tuple[str, ...], path: list[str]) -> tuple[str, ...]:
 
 
 def python_edges(package: Path) -> Edges:
-    """Edges between the files of a package: imports inside of functions, and for types, too."""
+    """Return the edges between a package's files, including local and type-only imports."""
     modules = {}
     for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package.parent).with_suffix("").parts
@@ -245,7 +245,7 @@ def _imports(module: str, file: Path) -> Iterator[str]:
 
 
 def crate_edges(*, with_tests: bool = True) -> Edges:
-    """Return the edges between the crates of the workspace, or those without their tests."""
+    """Return the edges between the workspace's crates, with or without their tests."""
     text = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version", "1", "--offline"],
         cwd=ROOT,
@@ -268,7 +268,7 @@ def crate_edges(*, with_tests: bool = True) -> Edges:
 
 
 def edges_back(edges: Edges) -> list[tuple[str, str]]:
-    """Edges between crates that lead to a ring further out."""
+    """Return the edges between crates that lead to a higher layer."""
     return [
         (crate, other)
         for crate, others in sorted(edges.items())
@@ -278,13 +278,13 @@ def edges_back(edges: Edges) -> list[tuple[str, str]]:
 
 
 def layer(file: str) -> int:
-    """Return the layer of a file of the Python package, from 0; the root lies above all."""
+    """Return the layer of a file of the Python package, from 0; the root is above all."""
     name = Path(file).relative_to("python/ropewalk").with_suffix("").parts[0]
     return next((at for at, names in enumerate(LAYERS) if name in names), len(LAYERS))
 
 
 def edges_up(edges: Edges) -> list[tuple[str, str]]:
-    """Edges between files of the Python package that lead to a higher layer."""
+    """Return the edges between files of the Python package that lead to a higher layer."""
     return [
         (file, other)
         for file, others in sorted(edges.items())
@@ -294,12 +294,11 @@ def edges_up(edges: Edges) -> list[tuple[str, str]]:
 
 
 def crates() -> list[Path]:
-    """The folders of the crates."""
     return sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
 
 
 def main() -> int:
-    """Print files, edges and circles of each tree; the exit status tells of circles."""
+    """Print files, edges and cycles of each tree; exit with 1 if there is a cycle."""
     trees = {crate.name: rust_edges(crate) for crate in crates()}
     trees["ropewalk (Python)"] = python_edges(ROOT / "python" / "ropewalk")
     trees["crates"] = crate_edges()

@@ -1,4 +1,4 @@
-"""Advice: answers that are known beforehand, what is printed and kept, and wrong input."""
+"""Advice: known answers, output, stored results, and invalid input."""
 
 import json
 import random
@@ -387,7 +387,7 @@ def test_the_same_seed_gives_the_same_advice(scenario):
 
 def test_json_has_every_answer_with_its_evidence(command, file):
     done = command("advise", file, "--json", "--rate", "2 Mbit/s", "--set", "duration=2s")
-    # The far path's data come too late for such a short run, which is a warning.
+    # The far path's data arrive too late for this short run, which gives a warning.
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["engine"] == "advise"
@@ -463,7 +463,7 @@ def test_where_there_are_deadlines_each_link_and_each_deadline_has_its_worth():
     video = ropewalk.Scenario.load(ROOT / "scenarios/video/wifi-lte.toml")
     short = video.with_({"duration": "10 s"})
     advice = {each.question: each for each in ropewalk.advise(short, runs=1).advice}
-    # A video's frames are no Poisson stream: the bound for those is not asked.
+    # Video frames are no Poisson stream, so that bound does not apply.
     assert "least-cost" not in advice
     found = {row.what: row.numbers for row in advice["deadlines"].evidence}
     assert found["all links"]["late_by_ms"] == 0

@@ -1,4 +1,4 @@
-"""The drawn architecture has the crates and dependencies of the workspace."""
+"""The drawn architecture matches the workspace's crates and dependencies."""
 
 import html
 import re
@@ -14,14 +14,14 @@ PICTURES = structure.ROOT / "docs/images"
 
 
 def drawn(name: str) -> set[tuple[str, str]]:
-    """Return the arrows of a source in docs/design; ``a -> b -> c`` is two arrows."""
+    """Return the arrows of a drawing in docs/design; ``a -> b -> c`` is two arrows."""
     lines = re.findall(r"^ *(.* -> .*)$", (SOURCE / f"{name}.dot").read_text(), re.MULTILINE)
     names = [[node.strip('"') for node in line.split(" -> ")] for line in lines]
     return {pair for chain in names for pair in pairwise(chain)}
 
 
 def reduced(edges: structure.Edges) -> set[tuple[str, str]]:
-    """Return the edges of an acyclic graph that do not follow from others."""
+    """Return the transitive reduction of an acyclic graph."""
 
     def reachable(start: str) -> set[str]:
         return {start}.union(*(reachable(node) for node in edges.get(start, ())))

@@ -1,4 +1,4 @@
-"""Arguments of the package's functions: numbers of other libraries, and errors that name them."""
+"""Arguments of the package's functions: other libraries' numbers, and errors that name them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Traffic that the other end asks for, as results, tables, pictures and errors have it."""
+"""Request traffic in results, tables, pictures and errors."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def film():
 
 
 def told(command, path, name):
-    """Return what the table says beside a name, in one line."""
+    """Return the table's text for a name, on one line."""
     done = command("simulate", path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -61,7 +61,7 @@ def test_a_stall_is_told_of():
     assert stall["count"] >= 2
     assert stall["share"] > 0.4
     held = results.connection.filter(results.connection["time_s"] > 7)["player_buffer_s"]
-    # It has nothing for about as long as it says.
+    # The buffer is empty for about as long as reported.
     empty = (held <= 0).sum() / len(held)
     assert empty == pytest.approx(stall["share"], abs=0.15)
 

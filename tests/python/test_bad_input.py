@@ -1,4 +1,4 @@
-"""Bad input: one clear message, exit status 2, no traceback."""
+"""Invalid input: one clear message, exit status 2, no traceback."""
 
 import os
 

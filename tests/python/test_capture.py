@@ -107,7 +107,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path):
     path = tmp_path / "endless.pcapng"
     endless = ["--set", "duration=10h", "--set", "traffic.size=1TB", "--snaplen", "64"]
     run = [sys.executable, "-m", "ropewalk", "simulate", str(SCENARIO), *endless]
-    # A shell's background jobs are started deaf to interrupts, and so would be their children.
+    # Shells start background jobs with interrupts ignored, which child processes inherit.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen([*run, "--capture", str(path)], stderr=subprocess.DEVNULL)
     signal.signal(signal.SIGINT, before)

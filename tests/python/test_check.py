@@ -1,9 +1,9 @@
-"""The checker of captures stays independent of what makes them."""
+"""The capture checker shares no code with the programs that write captures."""
 
 import structure
 
 WORDS = "python/ropewalk/support/counted.py"
-"""Numbers with their nouns, in sentences of reports."""
+"""Formatting of counts in reports."""
 
 
 def test_it_shares_no_code_with_the_simulator():

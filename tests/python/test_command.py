@@ -1,4 +1,4 @@
-"""The command: what it prints where, its exit status, and what it keeps."""
+"""The command: output, exit status and stored results."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_the_scenario_that_out_keeps_runs_again(command, tmp_path):
     again = command("simulate", tmp_path / "first" / "scenario.toml", "--json")
     first = json.loads((tmp_path / "first" / "result.json").read_text())
     second = json.loads(again.stdout)
-    # Recording a timeline takes events and time of its own.
+    # Timelines need events and time of their own.
     for run in (first, second):
         del run["stats"], run["origin"]
     assert first == second
@@ -244,4 +244,4 @@ def test_a_json_object_needs_nothing_heavy(arguments):
 def test_help_comes_at_once(command):
     start = time.monotonic()
     command("--help")
-    assert time.monotonic() - start < 2  # 0.2 s; room for a busy machine
+    assert time.monotonic() - start < 2  # 0.2 s, with a margin for a busy machine

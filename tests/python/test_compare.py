@@ -1,4 +1,4 @@
-"""Several ways to run one scenario, side by side."""
+"""Comparison of several ways to run one scenario."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def test_ways_that_differ_are_explained(two_links):
 
 
 def test_a_difference_within_the_intervals_is_none(two_links):
-    """Two runs of a short lossy transfer lie so far apart that a mean says little."""
+    """Two runs of a short lossy transfer differ too much for a meaningful mean."""
     lossy = two_links.with_({"link.cable.loss": "4 %", "traffic.size": "300 kB"})
     compared = ropewalk.compare(lossy, ways=["predict", "simulate"], runs=2)
     one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
@@ -140,12 +140,12 @@ def test_the_picture_of_several_runs_says_what_its_intervals_are(two_links):
     title = "Two unequal links: means of 2 runs (dots), with 95 % intervals"
     assert figure.get_suptitle() == title
     left, right = figure.axes
-    # A dot for each run of the simulator; the formulas have none.
+    # One dot per simulated run, none for formulas.
     assert 2 in [len(dots.get_offsets()) for dots in left.collections]
     assert right.collections
     _, delays = figure.axes
     assert delays.get_ylim()[0] == 0
-    # The formulas know the mean of the delay alone.
+    # Formulas give only the mean delay.
     assert [bar.get_height() > 0 for bar in delays.patches] == [True] * (1 + 4)
 
 
@@ -181,7 +181,7 @@ def test_runs_that_differ_beyond_chance_say_so():
         False,
     )
     assert delay.accuracy == 1
-    # Three runs a side lie as far apart as they can in one of ten draws.
+    # Three runs a side are maximally separated by chance in one case of ten.
     few = agreements("simulate", "testbed", {"simulate": near[:3], "testbed": far[:3]})
     assert few[0].differs is None
 

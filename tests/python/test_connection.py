@@ -1,4 +1,4 @@
-"""`ropewalk.connect` with a proxy of the test's own that answers from a script."""
+"""`ropewalk.connect` with a scripted proxy."""
 
 import errno
 import socket
@@ -15,7 +15,7 @@ ANY = b"\x01\x00\x00\x00\x00\x00\x00"
 
 @contextmanager
 def proxy(*exchanges):
-    """A listener that expects each first of a pair and answers the second, then echoes."""
+    """Listen, expect the first of each pair and answer with the second, then echo."""
     heard = []
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(10)
@@ -29,7 +29,7 @@ def proxy(*exchanges):
                     got += piece
                 heard.append(got)
                 connection.sendall(answer)
-            # A client that was refused goes, and may leave what it did not read.
+            # A rejected client may disconnect before it has read everything.
             with suppress(ConnectionResetError):
                 while piece := connection.recv(4096):
                     connection.sendall(piece)

@@ -1,4 +1,4 @@
-"""The contributors' pages and the forge's workflow name what there is; the version is one."""
+"""Contributors' pages and the forge's workflow match the project; there is one version."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""What the documents show is so."""
+"""Claims of the documentation hold."""
 
 import re
 import runpy
@@ -61,7 +61,7 @@ def without_code(text):
 
 
 def headings(text):
-    """What a page's headings are called in links, as GitHub and MyST make it."""
+    """Return the anchors of a page's headings, as on GitHub and in MyST."""
     found = re.findall(r"^#+ (.*)$", without_code(text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
@@ -94,7 +94,7 @@ def test_glossary_has_each_term_of_the_scenario_file_and_of_the_gateway():
     terms = tables | set(schema["link"]["items"]["properties"]) | set(gateway.VERBS)
     terms |= {*transport["protocol"]["enum"], *traffic["kind"]["enum"]}
     page = re.split(r"\W+", (ROOT / "docs/glossary.md").read_text().replace("-", "_"))
-    known = {"name", "from", "to", "count"}  # of every table
+    known = {"name", "from", "to", "count"}  # keys of every table
     assert len(terms) > 30
     assert {term for term in terms if term.replace("-", "_") not in page} - known == set()
 
@@ -153,7 +153,7 @@ def test_the_readme_shows_the_columns_of_the_gateways_status():
 def test_every_option_of_sweep_is_in_its_page(command):
     options = re.findall(r"^  (--[a-z0-9-]+)", command("sweep", "--help").stdout, re.MULTILINE)
     page = (ROOT / "docs/studies.md").read_text()
-    known = {"--json", "--set", "--help", "--out"}  # as everywhere
+    known = {"--json", "--set", "--help", "--out"}  # options of every verb
     assert len(options) > 8
     assert [option for option in options if option not in page and option not in known] == []
 
@@ -184,7 +184,7 @@ def test_beside_each_picture_stands_what_makes_it():
 
 
 def shown_commands():
-    """Commands of code blocks, without what the shell does with them."""
+    """Yield the commands of code blocks without shell syntax."""
     for page in EVERY_PAGE:
         text = page.read_text().replace("\\\n", " ")
         for line in re.findall(r"^(?:    |\$ )?(?:\S*/)?ropewalk (.*)", text, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""``ropewalk emulate``: the command; what it does stands in crates/testbed/tests/emulate.rs."""
+"""``ropewalk emulate`` as a command; its effects are tested in crates/testbed/tests/emulate.rs."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ PROGRAM = Path(sys.executable).with_name("ropewalk")
 
 @pytest.fixture(scope="module", autouse=True)
 def machine():
-    """Skip what this machine cannot, with the reason."""
+    """Skip on machines without support, with the reason."""
     checks = testbed.doctor()["machine"]["checks"]
     lacking = [check["detail"] for check in checks if check["needed"] and not check["works"]]
     if lacking:

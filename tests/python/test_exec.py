@@ -1,4 +1,4 @@
-"""`ropewalk exec` of the Python package: it has the library that it preloads."""
+"""`ropewalk exec` of the Python package finds its preload library."""
 
 import socket
 import subprocess
@@ -17,7 +17,7 @@ def test_a_program_runs_with_the_library_and_keeps_its_status(tmp_path):
         listener.listen()
         script = "import os, sys; print(os.environ['LD_PRELOAD']); sys.exit(7)"
         done = run("--control", str(control), "--", sys.executable, "-c", script)
-    # ld.so complains on standard error of what it cannot preload.
+    # ld.so reports a library that it cannot preload on standard error.
     assert (done.returncode, done.stderr) == (7, "")
     assert done.stdout.endswith("libropewalk_preload.so\n")
 

@@ -1,4 +1,4 @@
-"""Explanations: every setting with its source, in the table and in JSON, for any scenario."""
+"""Explanations: every setting with its source, as table and JSON, for any scenario."""
 
 import json
 
@@ -117,7 +117,7 @@ def test_the_command_prints_settings_with_their_meaning(command):
     assert "window" in found["transport.initial_window"]["meaning"].lower()
     table = command("explain", TWO_LINKS).stdout
     assert "profile linux" in table
-    # In the words of docs/keys.md.
+    # Words of docs/keys.md.
     assert "Time before" in table
     assert "min_rto" in table
 

@@ -1,4 +1,4 @@
-"""That docs/extending.md builds: its files and lines in a copy of the project, which then runs."""
+"""The files and lines of docs/extending.md build and run in a copy of the project."""
 
 import os
 import re
@@ -15,7 +15,9 @@ CRATES = ("quantities", "wire", "transport", "network", "striping", "scenario", 
 
 
 def blocks():
-    """Yield the page's files, diffs and scenarios; a diff without a path is of the one before."""
+    """Yield the page's files, diffs and scenarios; a diff without a path continues the previous
+    one.
+    """
     path = None
     for block in BLOCK.finditer(PAGE.read_text()):
         path = block["path"] or path
@@ -23,7 +25,7 @@ def blocks():
 
 
 def patched(text, diff):
-    """Return a text with the lines of a diff, whose context occurs in it once."""
+    """Apply a diff whose context occurs exactly once."""
     lines = diff.splitlines(keepends=True)
     old = "".join(line[1:] for line in lines if line[0] != "+")
     new = "".join(line[1:] for line in lines if line[0] != "-")
@@ -32,7 +34,7 @@ def patched(text, diff):
 
 
 def test_the_page_is_built_and_its_scenarios_run(tmp_path):
-    # The testbed's lines are put in, and not built: all of the gateway would be.
+    # The testbed's lines are not built, to avoid a build of the gateway.
     for crate in (*CRATES, "testbed"):
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
     shutil.copytree(ROOT / "tests/reference", tmp_path / "tests/reference")
@@ -54,7 +56,7 @@ def test_the_page_is_built_and_its_scenarios_run(tmp_path):
             (tmp_path / path).write_text(patched((tmp_path / path).read_text(), text))
             touched.append(path)
     assert len(scenarios) == 5
-    # A declared algorithm is one new file and its lines in the folder's.
+    # A declared algorithm needs one new file and lines in its folder's.
     of_transport = {path for path in touched if path.startswith("crates/transport/")}
     assert len(of_transport) == 6
     target = ROOT / "target/extending"
@@ -76,7 +78,7 @@ def test_the_page_is_built_and_its_scenarios_run(tmp_path):
     goodputs = [float(line.split()[-2]) for line in simulated.splitlines()]
     assert len(goodputs) == len(scenarios)
     assert min(goodputs) > 0.5
-    # Their own tests, and those that every algorithm has to pass.
+    # Its own tests, and the ones common to all algorithms.
     tests = ("test", "-p", "ropewalk-transport", "--lib", "--")
     assert "2 passed" in cargo(*tests, "aimd::", "sticky::")
     cargo(*tests, "congestion::", "scheduling::", "reordering::")

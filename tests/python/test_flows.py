@@ -1,4 +1,4 @@
-"""Several flows: files, results, tables, pictures, and what says that it does not know."""
+"""Several flows: files, results, tables, pictures, and unknown values."""
 
 import io
 
@@ -146,7 +146,7 @@ def test_competitors_are_recorded_drawn_and_reported_over_time(tmp_path):
     axes = plot.flows(results).axes[0]
     names = axes.get_legend_handles_labels()[1]
     assert names == ["measured", "three (3 flows)", "call"]
-    # As in the picture beside it, which has the whole of the run.
+    # As in the adjacent picture of the whole run.
     assert plot.shares(results).axes[0].get_legend_handles_labels()[1] == names
     keep(results, tmp_path / "kept")
     again = ropewalk.load(tmp_path / "kept")
@@ -155,7 +155,7 @@ def test_competitors_are_recorded_drawn_and_reported_over_time(tmp_path):
     assert first.title == "What each flow gets, over time"
     columns = first.spec["data"]["columns"]
     assert list(dict.fromkeys(columns["of"])) == names
-    # All three together, where one stands for the mean.
+    # All three in sum, if one has the mean.
     last = [y for of, y in zip(columns["of"], columns["y"], strict=True) if of == names[1]][-1]
     at_end = pl.col("time_s") == frame["time_s"].max()
     rates = frame.filter((pl.col("competitor") == "three") & at_end)

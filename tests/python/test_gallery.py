@@ -1,4 +1,4 @@
-"""The gallery: twelve studies whose files are right, and whose reports are made."""
+"""The gallery: twelve studies with valid files and generated reports."""
 
 import runpy
 import shlex
@@ -15,7 +15,7 @@ STUDIES = {each["name"]: each for each in GALLERY["studies"]()}
 
 
 def files():
-    """The scenarios and the studies that the commands name."""
+    """Yield the scenarios and studies named in the commands."""
     words = [word for each in STUDIES.values() for word in shlex.split(" ".join(each["commands"]))]
     return {ROOT / word for word in words if word.startswith("scenarios/")}
 

@@ -1,4 +1,4 @@
-"""What the gateway's pages say of its status and its units is so."""
+"""The gateway's pages match its status output and units."""
 
 import re
 
@@ -25,7 +25,7 @@ def test_unit_starts_with_its_file_and_ends_as_the_page_says(verb):
     unit = (ROOT / f"packaging/systemd/ropewalk-{verb}.service").read_text()
     lines = unit.splitlines()
     assert f"ConditionPathExists=/etc/ropewalk/{verb}.toml" in lines
-    # A tunnel is tried again, so that its kill switch stays.
+    # A tunnel is restarted, so that its kill switch stays.
     is_tried_again = "RestartPreventExitStatus=2" not in lines
     assert is_tried_again == (verb == "tunnel")
     assert ("Restart=always" in lines) == (verb == "tunnel")

@@ -1,4 +1,4 @@
-"""Very many links and flows: tables and pictures that can still be read."""
+"""Tables and pictures of very many links and flows stay readable."""
 
 import io
 

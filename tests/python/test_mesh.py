@@ -1,4 +1,4 @@
-"""Random meshes: what is counted, drawn and kept, and how bad input ends."""
+"""Random meshes: counts, pictures, stored results, and invalid input."""
 
 import json
 
@@ -15,14 +15,14 @@ from ropewalk.results.statistics import wilson
 
 ZONES = ROOT / "scenarios/start/mesh.toml"
 
-# Shares of two greedy routes in %, by the number of nodes: the project's own Monte Carlo of the
-# set-up of Gómez et al. 2014 with another program, 3000 connected graphs and more of each.
+# Shares of two greedy routes in %, by number of nodes, from an independent Monte Carlo program for
+# the set-up of Gómez et al. 2014, with at least 3000 connected graphs each.
 ANOTHER = {32: (26.6, 13.8, 3.71), 48: (64.3, 46.5, 15.7), 64: (91.3, 82.9, 40.3)}
 OPTIMAL = {32: (None, 15.5, 4.78), 40: (None, 29.7, 11.5)}
 
 
 def near(share, published, graphs):
-    """Whether a share is within four standard errors of a published one, its digits apart."""
+    """Whether a share is within four standard errors of a published one and its rounding."""
     expected = published / 100
     error = (expected * (1 - expected) / graphs) ** 0.5
     return abs(share - expected) <= 4 * error + 0.003
@@ -92,7 +92,7 @@ def test_the_command_prints_and_keeps_what_it_counted(command, tmp_path):
     assert pl.read_parquet(out / "tables/graphs.parquet").height == 40
     assert (tmp_path / "mesh.svg").stat().st_size > 1000
 
-    # A deployment that was kept is run again as it was.
+    # A stored deployment is reproduced.
     replayed = ropewalk.Scenario(
         mesh.DEFAULT.replace("nodes = 32", 'placement = { file = "64-nodes-1.csv" }'),
         folder=out / "deployments",
@@ -168,7 +168,7 @@ def test_advice_on_a_mesh_says_which_routes_and_what_a_channel_is_worth():
     assert on_one
     for what, numbers in rows.items():
         assert (numbers["conflicts"] > 0) == (what in on_one)
-        # The ceiling is one: nothing simulated passes it.
+        # The limit holds: no simulated value exceeds it.
         assert numbers["goodput_mbps"] <= numbers["at_most_mbps"]
     best = max(numbers["goodput_mbps"] for numbers in rows.values())
     set_so = ropewalk.Scenario.load(ZONES).with_({"duration": "10 s", **routes.settings})

@@ -1,4 +1,4 @@
-"""Results show themselves in a notebook: run in a kernel, as a reader's would be."""
+"""Results display themselves in a notebook, executed in a kernel."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture(scope="module")
 def shown():
-    """What each cell of the notebook shows, by its first line."""
+    """Return the output of each cell by its first line."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "kept without outputs"
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
@@ -36,7 +36,7 @@ def of(shown, source):
 
 
 def is_picture(png):
-    # The size stands in the header; an empty picture of it would be far smaller.
+    # The size is in the header; an empty picture of that size would be far smaller.
     return png.startswith(PNG) and int.from_bytes(png[16:20], "big") > 300 and len(png) > 5000
 
 

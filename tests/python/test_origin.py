@@ -1,4 +1,4 @@
-"""Where results come from, and what comes back from a folder or a pickle."""
+"""Origin of results, and results loaded from a folder or a pickle."""
 
 import json
 import pickle
@@ -29,7 +29,7 @@ ALWAYS = {"version", "date", "command", "machine", "wall_s"}
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A folder of each verb, with what it printed."""
+    """A results folder of each verb, with its output."""
     made = {}
     for verb, arguments in VERBS.items():
         folder = tmp_path_factory.mktemp("kept") / verb
@@ -56,7 +56,7 @@ def test_every_verb_says_where_its_result_comes_from(kept, verb):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["date"])
     assert told["wall_s"] > 0
     if verb != "reproduce":
-        # As it was run: with what --set has changed.
+        # As run, with the changes of --set.
         assert ropewalk.Scenario(told["scenario"]).title == printed["scenario"]
         assert ("1s" in told["scenario"]) == (verb != "mesh")
     assert json.loads((folder / "result.json").read_text()) == printed

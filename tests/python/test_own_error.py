@@ -1,4 +1,4 @@
-"""Where numbers of the testbed would be without the machine, and runs that are done again."""
+"""Testbed numbers without the machine's disturbance, and repeated runs."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def cold(two_links):
 
 @pytest.fixture
 def stream():
-    """10 messages of 1000 bytes a second, 0.08 Mbit/s, over a link with room for more."""
+    """10 messages of 1000 bytes/s, 0.08 Mbit/s, over a link with spare capacity."""
     text = """
         duration = "10 s"
         [[link]]
@@ -68,8 +68,8 @@ def stream():
 
 
 def test_goodput_by_time_without_a_processor_and_longer_round_trips(cold):
-    # 0.1 s were stolen; waits of 0.3 s fell within 0.2 s. Links, each way in and out, and two
-    # waits of threads make the round trip of 20.2 ms 0.22 ms longer.
+    # 0.1 s were stolen; delays of 0.3 s are within 0.2 s. Link passes and two thread wake-ups
+    # lengthen the round trip of 20.2 ms by 0.22 ms.
     error = own_error(report(), cold)
     assert error["time_share"] == pytest.approx(0.03)
     assert error["goodput_mbps"]["low"] == 9.0
@@ -85,7 +85,7 @@ def test_delays_by_late_links_and_waits_after_markov(cold):
     delay = own_error(report(), cold)["delay_ms"]
     assert set(delay) == {"mean", "p50", "p95", "p99"}
     high = {name: each["high"] for name, each in delay.items()}
-    # A writer that had no processor left queues emptier.
+    # A writer without a processor leaves queues emptier.
     assert high == pytest.approx({name: report()["delay_ms"][name] / 0.97 for name in delay})
     low = {name: each["low"] for name, each in delay.items()}
     assert low["mean"] == pytest.approx(97.0 - 0.1 - 0.01)
@@ -153,7 +153,7 @@ def test_links_of_the_kernel_say_nothing(cold):
         ({"trusted": False}, True),
         ({"machine": {"stolen_s": 0.2}}, False),
         ({"machine": {"stolen_s": 0.6}}, True),
-        # Of a delay of 2 ms, what is less than 1 ms is no matter.
+        # Less than 1 ms of a delay of 2 ms is negligible.
         (SHORT | {"late": LATE | {"mean": 0.4}}, False),
         (SHORT | {"late": LATE | {"mean": 0.6}}, True),
     ],
@@ -173,7 +173,7 @@ def test_a_warning_says_by_how_much_and_why(cold):
 
 
 def attempts(monkeypatch, stolen):
-    """Let runs be those with so much stolen time, one after the other; return their seeds."""
+    """Simulate runs with these stolen times, in order; return their seeds."""
     seeds = []
 
     def ask(_verb, request, **_):
@@ -252,7 +252,7 @@ def test_a_comparison_shows_the_interval_of_the_testbed(cold):
         ]
         for axes in (draw(both).axes, draw(without).axes)
     ]
-    # One of goodput, and one of each delay but the greatest.
+    # One for goodput, and one for each delay but the largest.
     assert [len(with_it) - len(none) for with_it, none in zip(*bars, strict=True)] == [1, 4]
 
 
@@ -263,7 +263,7 @@ def spin(until):
 
 def test_busy_loops_beside_a_run_make_its_interval_wider(machine, two_links):
     short = two_links.with_({"duration": "3 s", "warmup": "0 s", "link.*.rate": "unlimited"})
-    # Other tests run beside both: the quietest of some runs is held against the busiest.
+    # Other tests run at the same time, so compare the quietest of some runs with the busiest.
     quiet = [ropewalk.testbed(short).runs[0] for _ in range(3)]
     ended = multiprocessing.Event()
     count = 4 * (os.cpu_count() or 1)
@@ -279,6 +279,6 @@ def test_busy_loops_beside_a_run_make_its_interval_wider(machine, two_links):
     busy = max(loaded, key=lambda run: run["own_error"]["time_share"])
     least = min(run["own_error"]["time_share"] for run in quiet)
     assert busy["own_error"]["time_share"] > least
-    # Not beside the quiet run's: other tests run beside both.
+    # The quiet run is no reference, since other tests run at the same time.
     assert busy["machine"]["others_s"] > 0.3
     assert busy["machine"]["waited_s"] > 0

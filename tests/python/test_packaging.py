@@ -1,4 +1,4 @@
-"""What an installed Ropewalk has and needs: ready scenarios, libraries, licences, an sdist."""
+"""Content and requirements of an installed Ropewalk: scenarios, libraries, licences, sdist."""
 
 import importlib.util
 import json
@@ -23,7 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def without(libraries, *arguments, cwd=ROOT):
-    """Run the command where these libraries cannot be imported."""
+    """Run the command without access to these libraries."""
     code = (
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({libraries!r}))\n"
@@ -49,7 +49,7 @@ def test_a_name_runs_from_anywhere_and_a_file_goes_before_it(command, tmp_path):
     by_file = command("simulate", ROOT / "scenarios/start/two-links.toml", "--json")
     numbers = [json.loads(done.stdout) for done in (by_name, by_file)]
     for each in numbers:
-        del each["stats"]["wall_s"], each["origin"]  # which has the command
+        del each["stats"]["wall_s"], each["origin"]  # the origin contains the command
     assert numbers[0] == numbers[1]
     (tmp_path / "start").mkdir()
     own = (ROOT / "scenarios/start/two-links.toml").read_text().replace("Two unequal", "My own")

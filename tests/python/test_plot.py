@@ -1,4 +1,4 @@
-"""Pictures: drawn without a display, the same bytes every time."""
+"""Pictures are drawn without a display, with reproducible bytes."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""Pictures for papers: bands over seeds, axes of others, widths, many links, letters, sweeps."""
+"""Pictures for papers: bands, axes of callers, widths, many links, fonts, studies."""
 
 import math
 import warnings
@@ -157,7 +157,7 @@ def test_shares_of_links_are_those_of_the_results_competitors_included(two_links
 
 
 def test_letters_come_from_a_font_that_has_them_or_nothing_is_said(two_links, tmp_path):
-    letter = "\U000f1234"  # of private use: no font that is installed has it
+    letter = "\U000f1234"  # private use: no installed font has it
 
     def saved(name):
         runs = ropewalk.simulate(two_links.with_({"title": f"列车 {letter}"}))
@@ -183,7 +183,7 @@ def test_letters_come_from_a_font_that_has_them_or_nothing_is_said(two_links, tm
 
 
 def a_font(letter, file):
-    """Write a font that has one letter, a square."""
+    """Write a font with one glyph, a square."""
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 

@@ -1,4 +1,4 @@
-"""Predictions: each model where it applies, the contract's keys, the command, bad input."""
+"""Predictions: applicable models, keys of the JSON form, the command, invalid input."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def names(scenario):
     return {model.name for model in ropewalk.predict(scenario).models}
 
 
-# What of them no formula has.
+# Scenarios without a formula.
 WITHOUT_FORMULA = {
     "access-point": "cbr messages over 802.11 channels",
     "chunks": "the other end asks for (chunks)",
@@ -356,10 +356,10 @@ def test_datagrams_are_what_each_link_leaves():
     best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS)).best
     assert best.name == "datagrams"
     assert best.bottleneck == "the rate of b"
-    # All that b carries, of what a leaves: 7.84 Mbit/s.
+    # Capacity of b, below a's output of 7.84 Mbit/s.
     assert best.goodput_mbps == pytest.approx(6 * 1472 / 1500)
     assert best.quantities["lost_ratio"] == pytest.approx(1 - 6 / 8)
-    # 1.5 ms at a, 2 at b, 30 ms on the way; 40 packets before b, once 480 kbit are there.
+    # 1.5 ms at a, 2 at b, 30 ms of propagation; 40 packets queued at b once 480 kbit have arrived.
     full = 40 * 1500 * 8 / 1.84e6
     assert best.delay_ms["mean"] == pytest.approx(1.5 + 2 + 30 + 80 * (1 - full / 2 / 10))
 
@@ -390,7 +390,7 @@ def test_of_what_has_a_deadline_the_least_cost_is_known(video):
     found = ropewalk.predict(video).model("in-time")
     assert found.delay_ms["late_by"] == 0
     assert sum(found.quantities["shares"]) == pytest.approx(1)
-    # What was simulated is in time but for some frames, and no cheaper than the bound.
+    # The simulation is in time except for a few frames, and no cheaper than the bound.
     chosen = video.with_({"transport.scheduler": "cheapest-in-time", "duration": "30 s"})
     cost = ropewalk.simulate(chosen).runs[0]["cost"]
     assert ropewalk.predict(chosen).model("in-time").cost < cost
@@ -401,7 +401,7 @@ def test_of_what_has_a_deadline_the_least_cost_is_known(video):
 
 
 def test_where_not_all_can_be_in_time_it_says_how_late(video):
-    # 1 MB a second from the beginning of an outage of two seconds on, over 10 Mbit/s.
+    # 1 MB/s from the start of an outage of two seconds, over 10 Mbit/s.
     changes = {
         "transport.protocol": "tcp",
         "transport.paths": ["lte"],
@@ -411,7 +411,7 @@ def test_where_not_all_can_be_in_time_it_says_how_late(video):
         "duration": "5 s",
     }
     found = ropewalk.predict(video.with_(changes)).model("in-time")
-    # The frame that was written as the outage began waits for two seconds, and half a round trip.
+    # A frame written at the start of the outage is delayed by two seconds and half a round trip.
     assert found.delay_ms["late_by"] > 1000
     assert "not all can be in time" in found.warnings[0]
 

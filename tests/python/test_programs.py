@@ -1,4 +1,4 @@
-"""Gateway and testbed are programs of their own: where they are found, and who needs none."""
+"""Gateway and testbed as separate programs: how they are found, and uses without them."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 from places import ROOT
 from ropewalk.support import programs
 
-# What only Linux has, or only programs need.
+# Crates for Linux only, or for programs only.
 NOT_IN_THE_EXTENSION = {
     "clap",
     "landlock",
@@ -26,7 +26,7 @@ SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-window
 
 @pytest.fixture
 def installed(monkeypatch, tmp_path):
-    """Return the folder of an environment that has no clone."""
+    """Return the folder of an installed environment without a clone."""
     monkeypatch.delenv(programs.FOLDER, raising=False)
     monkeypatch.setattr(programs, "CLONE", tmp_path)
     monkeypatch.setattr(programs, "PACKAGE", tmp_path / "site/ropewalk")
@@ -36,7 +36,7 @@ def installed(monkeypatch, tmp_path):
 
 @pytest.fixture
 def clone(monkeypatch, tmp_path):
-    """Return the folder of a clone in which nothing is built."""
+    """Return the folder of a clone without builds."""
     monkeypatch.delenv(programs.FOLDER, raising=False)
     monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
     monkeypatch.setattr(programs, "CLONE", tmp_path)
@@ -45,7 +45,7 @@ def clone(monkeypatch, tmp_path):
 
 
 def cargo(monkeypatch, folder, script):
-    """Put a script in the place of cargo."""
+    """Replace cargo by a script."""
     file = folder / "cargo"
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Pages, comments, docstrings and help texts stay within the limits of their prose."""
+"""Pages, comments, docstrings and help texts meet their prose limits."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every scenario in scenarios/ is right by the schema, and runs."""
+"""Every scenario in scenarios/ matches the schema and runs."""
 
 import shutil
 import subprocess
@@ -40,8 +40,8 @@ def test_aggregation_delivers_what_elahi_et_al_measured():
     results = ropewalk.simulate(ROOT / "scenarios/papers/elahi-2011.toml", runs=3)
     for run in results.runs:
         packets = run["delivered_bytes"] / 2048 / run["duration_s"]
-        # Table 1, first row: 567. The gateway's frames have 8 bytes more of header, which is 2
-        # packets/s, and acknowledgements of windows share the fastest link.
+        # Table 1, first row: 567. The gateway's frames have 8 bytes more of header (2 packets/s),
+        # and window acknowledgements share the fastest link.
         assert packets == pytest.approx(567, rel=0.01)
         assert packets == pytest.approx(565.7, abs=1.2)
         assert all(link["utilization"] > 0.99 for link in run["links"])
@@ -62,13 +62,13 @@ WIFI = ROOT / "scenarios/wifi"
 
 
 def mean_over_the_air(name, changes=()):
-    """Return what the only flow of a scenario gets in the mean of ten runs, in Mbit/s."""
+    """Return the mean goodput of the only flow over ten runs, in Mbit/s."""
     scenario = ropewalk.Scenario.load(WIFI / f"{name}.toml").with_(dict(changes))
     return ropewalk.simulate(scenario, runs=10).mean["goodput_mbps"]
 
 
 def over_the_air(name, changes=()):
-    """Return what each flow of a scenario got, in Mbit/s, and the share of tries that collided."""
+    """Return each flow's goodput in Mbit/s, and the share of collided tries."""
     scenario = ropewalk.Scenario.load(WIFI / f"{name}.toml").with_(dict(changes))
     run = ropewalk.simulate(scenario).runs[0]
     flows = run.get("flows", [run])
@@ -88,7 +88,7 @@ def test_rts_helps_a_hidden_pair_at_24_mbps(changes, together, collides):
     got, ratio = over_the_air("hidden-pair", changes)
     assert sum(got) == pytest.approx(together, rel=0.05)
     assert collides[0] < ratio < collides[1]
-    # Nobody is starved.
+    # No flow starves.
     assert got[0] == pytest.approx(got[1], rel=0.1)
 
 
@@ -102,7 +102,7 @@ def test_two_hops_share_a_channel_and_lose_more_if_their_ends_are_hidden():
         )
     )
     assert both == pytest.approx(2.2, rel=0.04)
-    # Two channels carry no more than one hop alone does.
+    # Two channels carry at most the rate of one hop alone.
     assert 1.85 * both < two < 5.13
     assert 0.6 * both < hidden < 0.9 * both
 
@@ -153,6 +153,6 @@ def test_a_video_that_is_encoded_plays(tmp_path):
     scenario = ropewalk.Scenario.load(ROOT / "scenarios/video/wifi-lte.toml")
     scenario = scenario.with_({"duration": "20 s", "traffic.trace": str(frames)})
     run = ropewalk.simulate(scenario).runs[0]
-    # Those of the last 200 ms are not over yet.
+    # Frames of the last 200 ms are still pending.
     assert 593 <= run["video"]["frames"] <= 600
     assert run["goodput_mbps"] == pytest.approx(3.5, rel=0.03)

@@ -1,4 +1,4 @@
-"""A report is one file without a network, and what others wrote stays text in it."""
+"""A report is one offline file, and escapes all foreign text."""
 
 import html
 import json
@@ -30,7 +30,7 @@ TOLD = "has no browser: make browser, or apt install chromium"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """Folders of results, by kind."""
+    """Results folders by kind."""
     folder = tmp_path_factory.mktemp("kept")
     lossy = ropewalk.Scenario.load(TWO_LINKS).with_({"link.dsl.loss": "0.5 %"})
     results = ropewalk.simulate(lossy, runs=3, step="100 ms")
@@ -61,7 +61,7 @@ def reports(kept, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """A browser's page, without a network."""
+    """A browser page without network access."""
     if browser.found() is None:
         pytest.skip(f"this machine {TOLD}")
     with browser.page(tmp_path_factory.mktemp("browser")) as opened:
@@ -244,7 +244,7 @@ def test_a_reproduction_has_what_is_printed_and_why_ours_differs(reports, kept):
 
 
 class Tags(HTMLParser):
-    """What elements a page has, each with its attributes."""
+    """Elements of a page with their attributes."""
 
     def __init__(self, text):
         super().__init__()
@@ -290,7 +290,7 @@ def test_what_files_say_stays_text(page, tmp_path):
     assert page.value("document.title") == HOSTILE
     assert page.value("document.querySelectorAll('img, script[src]').length") == 0
     assert page.value("document.body.textContent.includes('b]x[\\'{{ 1 }}')")
-    # A folder with a report in it can be made again.
+    # A folder that contains a report can be overwritten.
     ropewalk.store.keep(ropewalk.simulate(scenario), tmp_path / "kept")
 
 

@@ -1,4 +1,4 @@
-"""Published tables and figures made again: the numbers, the command, and what is kept."""
+"""Reproduced tables and figures: numbers, the command, and stored results."""
 
 import json
 import re
@@ -23,7 +23,7 @@ FORMULAS = [(item.paper, item.name) for item in api.items() if item.runs is None
 
 @pytest.fixture(scope="module")
 def made():
-    """Make what formulas give, each once."""
+    """Reproduce all items without simulations, each once."""
     return {names: ropewalk.reproduce(*names) for names in FORMULAS}
 
 
@@ -109,16 +109,16 @@ def test_elahi_s_distributions(made):
 
 
 def test_the_simulated_rates_of_elahi(table_1):
-    """Exact links carry what arrives; decimal Ethernet reads as the experiment, within 1.5 %."""
+    """Exact links carry all arrivals; decimal Ethernet matches the experiment within 1.5 %."""
     rates = table_1.tables["rates"]
     arrival, exact = rates["arrival"].to_numpy(), rates["exact"].to_numpy()
-    assert (abs(exact - arrival) < 4 * np.sqrt(arrival / 100)).all()  # so far random arrivals vary
+    assert (abs(exact - arrival) < 4 * np.sqrt(arrival / 100)).all()  # range of random arrivals
     ethernet = (rates["ethernet"] / rates["experimental_published"]).to_numpy()
     assert (abs(ethernet - 1) < 0.015).all()
     runs = table_1.tables["simulated"]
     assert runs["dropped_packets"].sum() == 0
     assert runs.filter(pl.col("links") == "ethernet")["least_utilization"].min() > 0.97
-    # Two, and one that acknowledges a window above TCP for up to each fourth or fifth packet.
+    # Two, and one for the acknowledgement of a window above TCP per four or five packets.
     assert runs["segments_per_packet"].is_between(1.98, 2.25).all()
 
 
@@ -318,7 +318,7 @@ def test_a_choice_says_all_its_alternatives_in_json(made):
 
 
 def test_the_page_says_what_comes_out_now(made):
-    """Of simulated items only that they are there: making them again takes too long."""
+    """Simulated items are only checked for presence, as they take too long."""
     script = runpy.run_path(str(ROOT / "docs/make_reproductions.py"))
     blocks = script["on_the_page"]()
     assert list(blocks) == [" ".join(names) for names in NAMES], "run: make reproductions"

@@ -1,4 +1,4 @@
-"""Alheid et al. 2016: what the ns-3 module's rules give, and what the paper has."""
+"""Alheid et al. 2016: results of the ns-3 module's rules, and the paper's."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from ropewalk.papers.alheid2016 import tables as alheid2016_tables
 
 @pytest.fixture(scope="module", autouse=True)
 def part():
-    """Three distances of ten, and nothing that another test has simulated."""
+    """Three distances of ten, with caches of other tests cleared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alheid2016_network, "_SIMULATED", {})
         patch.setattr(alheid2016_figures, "DISTANCES_M", (10, 70, 90))
@@ -18,7 +18,7 @@ def part():
 
 
 def of(reproduction, name):
-    """Our value and the published one of the quantity of this name."""
+    """Return our value and the published one of a quantity."""
     found = [each for each in reproduction.comparisons if each.quantity == name]
     assert len(found) == 1, name
     return found[0].ours, found[0].published
@@ -58,7 +58,7 @@ def test_tcp_door_is_as_published_over_radios(tables):
     for number in (1, 2, 3, 4):
         for coupling in ("Co-CC", "Un-CC", "FC-CC"):
             if (number, coupling) == (1, "FC-CC"):
-                continue  # 27.1, where its neighbours have 42.1: the paper does not say why
+                continue  # 27.1, although its neighbours have 42.1; the paper gives no reason
             name = f"S{number} TCP-DOOR, {coupling}, radios"
             ours, published = of(tables[0], name)
             assert ours == pytest.approx(published, abs=10), name
@@ -100,7 +100,7 @@ def test_54_mbit_s_reach_70_m_and_bring_less_than_1_beyond_80(figures, number, p
         own = rows.filter((rows["policy"] == policy) & (rows["coupling"] == coupling))
         near, edge, far = own.sort("distance_m")["first_mbps"].to_list()
         assert far < 1, (coupling, far)
-        # Where the slower radio holds it up, it is not used at any distance.
+        # If the slower radio blocks it, it is unused at every distance.
         if number == 1 or policy in ("dsack", "rfc8684"):
             assert far < edge < near, (coupling, near, edge)
 

@@ -1,4 +1,4 @@
-"""Gómez et al. 2014 on the diamond: the bands that a right model falls into."""
+"""Gómez et al. 2014 on the diamond: expected ranges of a correct model."""
 
 import ropewalk
 from places import ROOT
@@ -13,7 +13,7 @@ def made(item, **more):
 
 
 def ours(reproduction, quantity):
-    """Return our value of the first quantity that begins so: goodputs by themselves are last."""
+    """Return our value of the first quantity with this prefix; plain goodputs come last."""
     return next(
         each.ours for each in reproduction.comparisons if each.quantity.startswith(quantity)
     )
@@ -44,7 +44,7 @@ def test_a_second_channel_doubles():
     for congestion in ("uncoupled", "linked increases", "RTT compensator"):
         assert 85 <= ours(fig3c, f"MPTCP on two channels, {congestion}, above TCP") <= 103
     assert 40 <= ours(fig3c, "MPTCP on two channels, the module's") <= 80
-    # The paper: 48 % with each of the three.
+    # The paper states 48 % for each of the three.
     for congestion in ("uncoupled", "linked increases", "RTT compensator"):
         assert 44 <= ours(fig3c, f"mptcp-ns3 on two channels, {congestion}, above TCP") <= 52
     assert ours(fig3c, "fastest subflow") <= 1.02
@@ -112,7 +112,7 @@ def test_an_example_of_sixteen_nodes_is_like_the_papers():
 
 
 def test_routes_are_as_many_and_as_long_as_by_another_program():
-    """Shares and means of 2933 graphs, and four standard errors of 300."""
+    """Compares with shares and means of 2933 graphs, within four standard errors of 300."""
     fig8 = made("fig8", runs=300)
     for quantity, share in {
         "link-disjoint: 2": 76.6,
@@ -137,4 +137,4 @@ def test_a_second_channel_gains_over_meshes_what_is_printed(monkeypatch):
     assert ours(fig10, "one channel over TCP, the module's") < ours(
         fig10, "two channels over TCP, the"
     )
-    assert len(fig10.scenarios) == 4 * 7  # meshes, and ways to send over each
+    assert len(fig10.scenarios) == 4 * 7  # meshes, times transports

@@ -1,4 +1,4 @@
-"""The test of Park et al. 2014, made small: what is drawn, measured, bounded and explained."""
+"""The test of Park et al. 2014 at small scale: scenarios, measurements, bounds, explanations."""
 
 import json
 import math
@@ -24,7 +24,7 @@ SCENARIOS, CASES = 6, 30
 
 @pytest.fixture(scope="module")
 def small():
-    """The item with few scenarios and cases, and what its progress told."""
+    """The item with few scenarios and cases, and its progress reports."""
     told = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(park2014_delay, "SCENARIOS", SCENARIOS)
@@ -74,7 +74,7 @@ def test_figure_2_has_both_stacks_and_every_policy(small):
     made, _ = small
     stated = [each for each in made.comparisons if each.published is not None]
     assert [each.published for each in stated] == 2 * [24, 2.02, 18, 1.96]
-    # The module of the paper lets frames wait, an RFC 8684 stack does not.
+    # The paper's module delays frames, an RFC 8684 stack does not.
     module, standard = (
         {each.quantity: each.ours for each in part} for part in (stated[:4], stated[4:])
     )
@@ -168,7 +168,7 @@ def test_a_fluid_backlog_grows_and_drains():
 
 
 def test_an_easy_scenario_is_within_all_bounds():
-    """Two wide links, little demand, no loss: the delay is propagation and little else."""
+    """Two fast links, little demand, no loss: almost all delay is propagation."""
     easy = Drawn("easy", "uncoupled, cubic", "cbr", np.array([20.0, 20.0]),
                  np.array([10.0, 15.0]), np.zeros(2), 6.0)  # fmt: skip
     run = measure(easy, 1)

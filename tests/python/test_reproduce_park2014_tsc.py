@@ -1,4 +1,4 @@
-"""Park et al. 2014, MPTCP-TSC: the statements of its evaluation, and which of them hold."""
+"""Park et al. 2014, MPTCP-TSC: statements of its evaluation, and their validity."""
 
 import json
 
@@ -15,7 +15,7 @@ def made():
     found = ropewalk.reproduce(
         "park-2014", "tsc", seed=1, runs=1, progress=lambda *parts: told.append(parts)
     )
-    # Two stacks, two means, and of each the conventional split and two estimators at three bounds.
+    # Two stacks, two means, each with the conventional split and two estimators at three bounds.
     assert told == [(done, 28) for done in range(1, 29)]
     return found
 

@@ -1,4 +1,4 @@
-"""The JSON contract, the data frames, and the statistics over runs."""
+"""The JSON contract, the data frames, and statistics over runs."""
 
 import json
 import math
@@ -53,7 +53,7 @@ SUBFLOW = {
     "timeouts",
     "spurious_retransmissions",
     "srtt_ms",
-    # Of the answer to reordering that profile linux has.
+    # Counters of the reordering response of profile linux.
     "undone",
     "spurious_fast_recoveries",
     "spurious_timeouts",
@@ -63,7 +63,7 @@ SUBFLOW = {
 
 
 def leaves(value):
-    """All that is neither object nor list."""
+    """Yield all values other than objects and lists."""
     if isinstance(value, dict):
         for inner in value.values():
             yield from leaves(inner)
@@ -206,11 +206,11 @@ def test_a_cost_is_told_where_a_link_has_a_price(cost):
         price = cost * carried["dsl"] + 1.0 * carried["cable"]
         seconds = results.runs[0]["duration_s"]
         assert results.runs[0]["cost"] == pytest.approx(price * 8e-6 / seconds)
-        # All that was delivered was measured, by this price of a Mbit of 125 kB.
+        # All delivered data was measured, at this price of a Mbit of 125 kB.
         gigabytes = results.runs[0]["goodput_mbps"] * seconds / 8000
         per_gb = price / 125_000 / gigabytes
         assert results.runs[0]["cost_per_gb"] == pytest.approx(per_gb, rel=1e-2)
-    # What is kept says the same again.
+    # The stored text is reproduced.
     text, _ = scenario.self_contained()
     assert ropewalk.simulate(ropewalk.Scenario(text)).runs[0].get("cost") == (
         results.runs[0].get("cost")

@@ -1,4 +1,4 @@
-"""The JSON Schema of results: it holds for each verb, and refuses unknown keys."""
+"""The JSON Schema of results is valid for each verb, and rejects unknown keys."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""Scenarios from Python: load, change, carry elsewhere."""
+"""Scenarios in Python: load, change, copy elsewhere."""
 
 import pickle
 import tomllib
@@ -66,7 +66,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_a_spelled_value_reads_back(value):
-    # A text at the top is not quoted: it is what --set takes. Within a list it is.
+    # A top-level text is unquoted, as for --set. In a list it is quoted.
     assert tomllib.loads(f"value = {spelled([value])}")["value"] == [value]
 
 

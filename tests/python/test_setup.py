@@ -1,4 +1,4 @@
-"""The resolved scenario as data classes: what the values have, with units and types."""
+"""The resolved scenario as data classes with units and types."""
 
 import math
 from dataclasses import FrozenInstanceError, asdict
@@ -10,7 +10,7 @@ from ropewalk.scenario import ready
 
 
 def as_json(value):
-    """Return a value of a data class as JSON has it."""
+    """Return a data class value as JSON."""
     if isinstance(value, (tuple, list)):
         return [as_json(each) for each in value]
     return value

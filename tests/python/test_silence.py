@@ -1,4 +1,4 @@
-"""Runs that deliver nothing: every verb warns and says why."""
+"""Runs without deliveries: every verb warns and gives the reason."""
 
 import json
 
@@ -17,7 +17,7 @@ delay = "10 ms"
 
 @pytest.fixture
 def late(tmp_path):
-    """Return a scenario whose trace begins after the run's end."""
+    """Return a scenario with a trace that begins after the run."""
     (tmp_path / "late.trace").write_text("500000\n")
     file = tmp_path / "late.toml"
     file.write_text(LINK.replace('rate = "20 Mbit/s"', 'trace = "late.trace"'))
@@ -36,7 +36,7 @@ def test_a_trace_that_begins_too_late_is_warned_of(command, late):
 
 
 def said(printed):
-    """Return what is printed on one line."""
+    """Join the output to one line."""
     return " ".join(printed.split())
 
 

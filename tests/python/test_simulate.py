@@ -1,4 +1,4 @@
-"""The binding: many seeds at once, the same numbers every time."""
+"""The binding: many seeds at once, with reproducible numbers."""
 
 import copy
 import os
@@ -13,7 +13,7 @@ from ropewalk.output.tables.runs import summary_lines
 
 
 def numbers(results):
-    """All numbers of all runs but the time they took."""
+    """Return all numbers of all runs except the elapsed time."""
     runs = copy.deepcopy(results.runs)
     for run in runs:
         del run["stats"]["wall_s"]
@@ -22,7 +22,7 @@ def numbers(results):
 
 
 def test_goodput_counts_the_time_in_which_nothing_came(two_links):
-    """To the end of the run, or to the completion of a transfer that has a size."""
+    """Goodput counts to the end of the run, or to the completion of a sized transfer."""
     whole = ropewalk.simulate(two_links).mean
     assert whole["goodput_mbps"] == pytest.approx(20 * 8 / whole["completion_s"])
     dark = {f"link.{link}.down": [["1 s", "30 s"]] for link in ("dsl", "cable")}
@@ -64,7 +64,7 @@ def test_recording_changes_no_number(lossy):
     plain = ropewalk.simulate(lossy, seed=7)
     recorded = ropewalk.simulate(lossy, seed=7, step="10 ms")
     plain, recorded = numbers(plain)[0][0], numbers(recorded)[0][0]
-    # Taking a row of the timeline is an event of the run loop.
+    # A row of the timeline is an event of the run loop.
     assert plain["stats"].pop("events") <= recorded["stats"].pop("events")
     assert plain == recorded
 
@@ -73,7 +73,7 @@ def test_aggregation_adds_connections_up(two_links):
     bulk = two_links.with_({"transport.protocol": "bas"})
     results = ropewalk.simulate(bulk, step="500 ms")
     [run] = results.runs
-    # What waits at the end for another packet is delivered by its connection, and not in order.
+    # Data out of order at the end counts for its subflow but not as delivered.
     shares = [subflow["goodput_mbps"] for subflow in run["subflows"]]
     assert sum(shares) == pytest.approx(run["goodput_mbps"], rel=0.02)
     assert [subflow["link"] for subflow in run["subflows"]] == ["dsl", "cable"]
@@ -97,7 +97,7 @@ def test_an_error_of_progress_comes_through(two_links):
 
 @pytest.fixture
 def interruptible():
-    """See to it that an interrupt is heard: a shell's background jobs are started deaf to it."""
+    """Enable interrupts, which shells ignore for background jobs."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -173,7 +173,7 @@ def test_a_video_is_kept_with_its_trace_and_says_what_came_late(tmp_path):
     results = ropewalk.simulate(scenario)
     video = results.runs[0]["video"]
     assert 110 <= video["frames"] <= 120
-    # Alone it has room; with the other it has not.
+    # Alone it has enough capacity; with the other flow it does not.
     assert 20 <= video["late_percent"] <= 70
     ropewalk.store.keep(results, tmp_path / "kept")
     assert (tmp_path / "kept/traces/film.txt").read_text() == sizes

@@ -1,4 +1,4 @@
-"""Data flows one way: neither files nor rooms nor crates import each other in a circle."""
+"""Imports have no cycles between files, folder members and crates."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Studies: kept as they come, gone on with, in one process, in many, on a cluster."""
+"""Studies: stored incrementally and resumed; in one process, several, or a cluster."""
 
 import json
 import multiprocessing
@@ -30,13 +30,13 @@ def lossy():
 
 
 def same(one, other):
-    """Whether two studies gave the same; how long each run took, and where, aside."""
+    """Return whether two studies have equal results, apart from run times and places."""
     aside = ("wall_s", "origin")
     return one.points.drop(aside).equals(other.points.drop(aside))
 
 
 def count_runs(monkeypatch):
-    """Count the runs that are made from now on."""
+    """Count the subsequent runs."""
     made = []
     inner = work.RUNNING["simulate"]
 
@@ -59,7 +59,7 @@ def test_a_value_spelled_otherwise_is_the_same_point(lossy, tmp_path, monkeypatc
     assert again.points[key].to_list() == spelled
     assert again.combinations[key].to_list() == spelled
     assert again.missing == 0
-    # So is one of the scenario itself.
+    # The same holds for a value of the scenario.
     other = lossy.with_({"link.cable.delay": "0.008 s", "link.dsl.loss": "1%"})
     ropewalk.study(other, {key: spelled}, out=tmp_path / "made")
     assert len(runs) == 2
@@ -159,7 +159,7 @@ def test_a_trace_that_is_varied_is_known_by_its_content(tmp_path, monkeypatch):
 
 
 def test_a_point_that_fails_says_so_and_the_rest_goes_on(lossy, tmp_path):
-    # Each is right with the first of the other: no warm-up lasts longer than the run.
+    # Each value is valid with the first of the other key: no warm-up exceeds the run.
     vary = {"duration": ["2 s", "9 s"], "warmup": ["1 s", "5 s"]}
     made = ropewalk.study(lossy, {**vary, "duration": ["9 s", "2 s"]}, out=tmp_path)
     assert made.points["status"].to_list() == ["done", "done", "done", "failed"]
@@ -268,7 +268,7 @@ def test_a_dead_scheduler_of_dask_ends_a_study_that_resumes(lossy, tmp_path):
 
 
 def _written(file):
-    """Return what a JSON file has, when it is there."""
+    """Wait for a JSON file and return its content."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
@@ -294,7 +294,7 @@ def test_a_killed_worker_costs_nothing_but_time(lossy):
 
 
 class Dying:
-    """A backend whose worker dies of some points."""
+    """A backend whose worker dies at some points."""
 
     width = 1
     pack_s = 0.1
@@ -339,7 +339,7 @@ def test_workers_that_cannot_even_begin_end_the_study():
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
-    # Rows are written more often than else, so that there are some before all are.
+    # Write rows more often than usual, so that some are stored before the end.
     often = "import ropewalk.analysis.study.points as points; points.FIRST_S = 0.05"
     start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
     program = [sys.executable, "-c", f"{often}; {start}", "sweep", str(TWO_LINKS)]
@@ -381,7 +381,7 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     whole = ropewalk.load(tmp_path / "ended")
     assert whole.points["point"].n_unique() == whole.points.height == 2000
     first, second = whole.origins
-    # Ctrl-C writes what was pending, and the time up to it.
+    # Ctrl-C stores pending rows, and the time so far.
     assert first == killed
     # Dates have whole seconds.
     assert second.date >= first.date
@@ -479,7 +479,7 @@ def test_as_many_more_runs_as_the_interval_needs():
 def test_other_verbs_can_be_what_is_run(lossy, tmp_path, verb, column):
     short = lossy.with_({"duration": "1 s"})
     if verb == "compare":
-        # Without a kernel's run, which takes its time and not every machine can.
+        # Without a testbed run, which is slow and not possible on every machine.
         short = short.with_({"transport.congestion": "lia"})
     made = ropewalk.study(short, {"link.dsl.delay": ["10 ms", "50 ms"]}, verb=verb, out=tmp_path)
     assert made.failed.is_empty(), made.failed["error"].to_list()
@@ -496,7 +496,7 @@ def test_other_verbs_can_be_what_is_run(lossy, tmp_path, verb, column):
         ("papers/gomez-2014", "wifi.queue", ["50 packets"], (50.0,)),
         ("start/two-links", "link.cable.loss.p", ["1 %", "2 %"], (0.01, 0.02)),
         ("start/two-links", "link.dsl.reverse.delay", ["5 ms", "1 s"], (0.005, 1.0)),
-        # What these are in bytes rests on other keys.
+        # Their size in bytes depends on other keys.
         ("start/two-links", "link.dsl.queue", ["10 packets", "3 kB"], (15000.0, 3000.0)),
         ("start/two-links", "transport.initial_window", ["10 packets"], (14240.0,)),
         ("start/two-links", "transport.scheduler", ["min-rtt", "blest"], (None, None)),

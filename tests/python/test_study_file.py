@@ -1,4 +1,4 @@
-"""Study files, and what `ropewalk sweep` makes of them and of its options."""
+"""Study files, and their use with options by `ropewalk sweep`."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""The picture of a study: lines, dots, maps, hulls, as what was varied asks for."""
+"""The picture of a study: lines, dots, maps or hulls, by kind of varied keys."""
 
 import polars as pl
 import pytest

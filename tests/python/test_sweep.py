@@ -1,4 +1,4 @@
-"""Sweeps: every combination, in one process or in many."""
+"""Sweeps run every combination, in one process or many."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The command among others: closed streams, pipes, interrupts, hostile titles, full disks."""
+"""The command in a shell: closed streams, pipes, interrupts, hostile titles, full disks."""
 
 import io
 import json
@@ -110,7 +110,7 @@ def test_other_closed_streams_are_no_trouble(tmp_path):
     for how in ("2>&-", "<&- 2>&-"):
         done = redirected(how, "simulate", "missing.toml")
         assert (done.returncode, done.stdout) == (2, "")
-    # What is opened next is not taken for standard output.
+    # The next opened file must not become standard output.
     kept = tmp_path / "kept"
     done = redirected("<&- >&- 2>&-", "simulate", TWO_LINKS, "--json", "--out", kept)
     assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_other_closed_streams_are_no_trouble(tmp_path):
 
 @pytest.mark.parametrize("after_ms", [*range(0, 200, 20), 400])
 def test_an_interrupt_at_any_time_is_no_traceback(after_ms):
-    """From when its own code runs; what comes before is Python's."""
+    """After Ropewalk's own code has started; earlier interrupts are Python's."""
     code = f"""
 import _signal, sys
 from ropewalk.cli import main
@@ -136,7 +136,7 @@ main()
 
 
 def test_an_interrupt_that_cannot_be_raised_comes_again():
-    """Within a callback Python loses it."""
+    """In a callback Python discards the exception."""
     code = f"""
 import signal, sys, time, weakref
 import ropewalk.engines.simulate
@@ -189,7 +189,7 @@ def test_the_command_itself_can_be_interrupted():
 
 
 def small_disk(kilobytes: int):
-    """Bound what a file may take, as a full disk does."""
+    """Limit file sizes, as on a full disk."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes << 10,) * 2)
 
 
@@ -294,7 +294,7 @@ def test_the_shell_completes_verbs_options_and_keys(command):
     assert keys == ["link.dsl.delay="]
     assert "transport.congestion=" in completed("predict", "--set", "transport.c")
     assert completed("simulate", TWO_LINKS, "--set", "link.wifi.") == []
-    # `--show-completion` is for the shell that the program runs in, if there is one.
+    # `--show-completion` depends on the shell that runs the program, if any.
     for shell in ("bash", "zsh", "fish"):
         environment = os.environ | {"_ROPEWALK_COMPLETE": f"source_{shell}"}
         script = command(env=environment).stdout

@@ -1,4 +1,4 @@
-"""The testbed: the kernel's own TCP and MPTCP, in a process that leaves nothing behind."""
+"""The testbed: the kernel's TCP and MPTCP, in a process that leaves nothing behind."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def small(two_links):
 
 @pytest.fixture
 def stand_in(monkeypatch, tmp_path):
-    """Put a program of Python in the place of the testbed."""
+    """Replace the testbed by a Python program."""
 
     def put(program):
         file = tmp_path / programs.TESTBED
@@ -63,7 +63,7 @@ def test_a_study_may_be_of_it(machine, small, tmp_path):
 
 
 def worlds(name):
-    """Return the processes that are a world of this scenario file's run."""
+    """Return the testbed processes of this scenario file's run."""
     found = []
     for folder in Path("/proc").iterdir():
         try:
@@ -77,7 +77,7 @@ def worlds(name):
 
 
 def started(name, *arguments):
-    """Start the command with a mark in its environment; wait until its world is there."""
+    """Start the command with a marked environment; wait for its testbed process."""
     process = subprocess.Popen(
         [PROGRAM, "testbed", *arguments],
         stdout=subprocess.PIPE,
@@ -114,7 +114,7 @@ def test_both_links_carry_every_byte(results):
 def test_frames_are_those_of_the_simulator(results, small):
     simulated = ropewalk.simulate(small, step="50 ms")
     assert results.links.columns == simulated.links.columns
-    # The kernel does not tell when it undid a loss.
+    # The kernel does not report undone losses.
     assert set(results.timeline.columns) == set(simulated.timeline.columns) - {"undone"}
     assert results.timeline["link"].unique().sort().to_list() == ["cable", "dsl"]
     assert results.delays["count"].sum() > 0
@@ -164,7 +164,7 @@ def test_the_command_prints_one_object_and_writes_the_capture(machine, command, 
         *("testbed", TWO_LINKS, "--set", "traffic.size=1MB", "--json"),
         *("--capture", capture, "--out", tmp_path / "kept", "--step", "20 ms"),
     )
-    # A busy machine is a warning.
+    # A busy machine gives a warning.
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["delivered_bytes"] == 1_000_000
@@ -223,8 +223,8 @@ def test_whoever_ends_the_command_ends_the_world(machine, command, end, tmp_path
     process.communicate(timeout=20)
     assert process.returncode != 0
     assert gone(name)
-    # Who is killed has no time to tidy up; but nothing bears the name of a capture, and the next
-    # run tidies up.
+    # A killed process cannot clean up, but no file has a capture's name, and the next run cleans
+    # up.
     assert not capture.exists()
     if end == signal.SIGKILL:
         again = command(

@@ -1,4 +1,4 @@
-"""Places of radios: power, who hears whom, budgets of links, pictures."""
+"""Positions of radios: power, carrier sense, link budgets, pictures."""
 
 import math
 
@@ -22,7 +22,7 @@ CHAIN = [("one", "S", "R"), ("one", "R", "D")]
 
 
 def place(how, at, links, *, channel=None, losses=None, **station):
-    """Return a place with links both ways between nodes, all radios alike."""
+    """Return a layout with links in both directions between nodes and equal radios."""
     station = {"sensitivity_dbm": -96.0, "sense_dbm": -96.0} | station
     radio = station.pop("radio", wifi.radio("802.11b", 11, basic_rates_mbps=[1], tries=4))
     names = dict.fromkeys(name for name, *_ in links)
@@ -180,6 +180,6 @@ def test_what_is_below_the_sensitivity_is_not_received():
     assert there.margin_db == pytest.approx(there.power_dbm + 74)
     bands = {"fading": [(0.0, 1.0)]}
     faded = place(LOG, at, CHAIN[:1], channel=bands, sensitivity_dbm=-74.0)
-    # Rayleigh's powers are exponential: what is 1 dB above its mean, and not in error.
+    # Rayleigh power is exponential: the share more than 1 dB above the mean, and without error.
     share = math.exp(-(10 ** ((-74.0 - there.power_dbm) / 10)))
     assert budgets(faded, 1500, 1460)[0].frame_error_ratio == pytest.approx(1 - share, abs=1e-6)

@@ -1,4 +1,4 @@
-"""Writes in time at the least price: first-fit against linear programming, and both by hand."""
+"""Deadlines at least cost: first-fit compared with linear programming and manual results."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,9 @@ def random_links(rng, traces=False):
 
 
 def random_writes(rng, links, over_time=False):
-    """As much as loads the links to between a half and a fifth too much at their deadlines."""
+    """Random load of the links, between half of and a fifth above the capacity until the
+    deadlines.
+    """
     count = rng.integers(1, 21)
     gaps = rng.exponential(0.1, count)
     written = np.cumsum(gaps) if over_time else np.zeros(count)
@@ -46,7 +48,9 @@ def in_time(link, deadlines):
 
 
 def by_programme(writes, links):
-    """The least cost if all is written at once: sum y[s,:k] <= K_s(D_k), sum y[:,k] = size[k]."""
+    """Return the least cost if all is written at once: sum y[s,:k] <= K_s(D_k), sum y[:,k] =
+    size[k].
+    """
     n, k = len(links), writes.sizes.size
     unit = max(writes.sizes.max(), 1)
     result = linprog(
@@ -110,7 +114,7 @@ def test_no_link_carries_more_than_it_can_between_a_write_and_a_later_deadline()
                 for first in range(amounts.size):
                     carried = np.cumsum(amounts[first:])
                     room = np.maximum(end[first:] - begin[first], 0)
-                    # Where nothing of the last write is on this link, its deadline asks nothing.
+                    # A link without data of the last write has no constraint from its deadline.
                     asked = amounts[first:] > 1e-3
                     assert (carried[asked] <= room[asked] + 1e-3).all()
     assert seen > 50
@@ -131,13 +135,13 @@ def test_least_lateness_is_just_enough():
 
 
 def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
-    # The paper's links: 3 and 15 Mbit/s, 20 and 40 ms; video of 3.5 Mbit/s in 30 frames a second.
+    # The paper's links: 3 and 15 Mbit/s, 20 and 40 ms; video of 3.5 Mbit/s at 30 frames/s.
     links = [Link(1, 0.02, at_rate(3e6 / 8)), Link(10, 0.04, at_rate(15e6 / 8))]
     written = np.arange(300) / 30
     writes = Writes.of(np.full(300, 3.5e6 / 8 / 30), written, written + 0.2)
     found = least_cost(writes, links)
-    # All that the cheap one carries from the first write to the last deadline, less half of its
-    # round trip.
+    # Capacity of the cheap link from the first write to the last deadline, minus half its round
+    # trip.
     cheap = 3e6 / 8 * (written[-1] + 0.2 - 0.01)
     assert found.amounts.sum(axis=1)[0] == pytest.approx(cheap, rel=1e-9)
     assert found.shares.sum() == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""The classics: known values, limits, balance, and striping packet by packet."""
+"""Classic formulas: known values, limits, balance, and striping packet by packet."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def test_share_of_timeouts():
 
 
 def test_backoff_is_the_mean_of_doubling_timeouts():
-    """A series of k timeouts lasts (2^k - 1) T0, then 64 T0 more for each past the sixth."""
+    """A series of k timeouts lasts (2^k - 1) T0; each after the sixth adds 64 T0."""
     p = 0.3
     lasts = [2**k - 1 if k <= 6 else 63 + 64 * (k - 6) for k in range(1, 400)]
     mean = math.fsum(p**k * (1 - p) * last for k, last in enumerate(lasts))
@@ -184,7 +184,7 @@ def test_one_path_is_a_tcp(fixed_point):
 
 
 def recursion(sent, links, rates, delays):
-    """Packet by packet: a link is free when it has sent what came before."""
+    """Compute packet by packet; a link is free once it has sent its earlier packets."""
     free = [-math.inf] * len(rates)
     arrivals, delivered, latest = [], [], -math.inf
     for now, link in zip(sent, links, strict=True):
@@ -247,7 +247,7 @@ def test_no_steady_stream_beats_its_bound(links, load):
     bound = striping.least_stream_delay(rate, rates, delays)
     slack = rates[delays + 1 / rates < bound * (1 - 1e-9)].sum()
     assert slack < rate
-    # Long enough for the links below the bound to fall behind by more than the bound.
+    # Long enough for the links below the bound to fall behind by more than it.
     packets = 100 + math.ceil(2 * rate * bound / (1 - slack / rate))
     assume(packets < 3000)
     sent = np.arange(packets) / rate

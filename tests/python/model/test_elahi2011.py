@@ -1,4 +1,4 @@
-"""The queue of Elahi et al. 2011: their table, textbook queues, exact sums, simulated queues."""
+"""The queue of Elahi et al. 2011: their table, textbook and simulated queues, exact sums."""
 
 import csv
 import math
@@ -18,7 +18,7 @@ from ropewalk.model.elahi2011.sojourn import SojournTime
 TABLE_1 = list(
     csv.DictReader((ROOT / "tests/reference/elahi-2011-table1.csv").open(encoding="utf-8"))
 )
-BUFFER = 50  # packets a connection, in all of table 1
+BUFFER = 50  # packets for each connection, in all of table 1
 
 
 def table_queue(row: dict[str, str]) -> Queue:
@@ -160,7 +160,7 @@ def test_without_a_bound_equal_rates_give_erlang_c(load, servers):
     assert math.fsum(model.probability(queue)[servers:]) == pytest.approx(erlang_c, rel=1e-9)
     queued = erlang_c * load / (1 - load)
     assert model.packets_queued(queue) == pytest.approx(queued, rel=1e-9)
-    # Here alone the paper's count is the true one.
+    # Only here is the paper's count correct.
     assert model.packets_in_system(queue) == pytest.approx(model.mean_packets(queue), rel=1e-9)
     wait = queued / (offered * 9)
     assert model.time_queued(queue) == pytest.approx(wait, rel=1e-9)
@@ -170,7 +170,7 @@ def test_without_a_bound_equal_rates_give_erlang_c(load, servers):
 @pytest.mark.parametrize("load", [0.1, 0.7, 0.96])
 @pytest.mark.parametrize("servers", [2, 5, 20])
 def test_without_a_bound_equal_rates_delay_as_erlang_says(load, servers):
-    """The wait is 0 or, with Erlang's C, exponential at the spare rate; then comes service."""
+    """The wait is 0 or, with Erlang's C, exponential at the spare rate; service follows."""
     offered, rate = load * servers, 9.0
     queue = Queue(offered * rate, [rate] * servers, 3000, servers)
     waits = math.fsum(model.probability(queue)[servers:])
@@ -215,7 +215,7 @@ def test_ten_to_the_five_packets_at_a_thousandfold_load():
 
 @pytest.mark.parametrize("arrivals", [5.0, 6.0, 8.0])
 def test_a_simulated_queue_has_as_many_queued_for_as_long(arrivals):
-    """Ninety chains at once, by uniformisation: first in, first out into the send buffers."""
+    """Ninety chains at once by uniformisation, with first-in-first-out send buffers."""
     queue = Queue(arrivals, (3.0, 2.0, 1.0), capacity=14, send_buffers=5)
     generator = np.random.default_rng(2011)
     chains, steps, warm = 90, 20_000, 1_000
@@ -241,7 +241,7 @@ def test_a_simulated_queue_has_as_many_queued_for_as_long(arrivals):
         for chain in np.flatnonzero(leave):
             left[chain].append(clock[chain])
         n += arrive.astype(int) - leave
-    # The packet that found S or more moves to a send buffer when the S-th before it leaves.
+    # A packet that finds S or more moves to a send buffer at the departure of the S-th before it.
     waits = []
     for times, departures in zip(arrived, left, strict=True):
         moved = np.array(departures[: len(times) - 5])
@@ -254,7 +254,7 @@ def test_a_simulated_queue_has_as_many_queued_for_as_long(arrivals):
 # The delay's distribution
 
 
-# What is refused
+# Invalid input
 
 
 @pytest.mark.parametrize(

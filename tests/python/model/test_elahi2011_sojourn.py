@@ -1,4 +1,4 @@
-"""Times of packets in the queue of Elahi et al. 2011."""
+"""Sojourn times in the queue of Elahi et al. 2011."""
 
 import heapq
 import math
@@ -18,7 +18,7 @@ from ropewalk.model.elahi2011.sojourn import SojournTime
 
 
 def simulated_delays(queue: Queue, packets: int, generator: np.random.Generator) -> np.ndarray:
-    """Delays of packets in the order they leave, each on the fastest connection that is free."""
+    """Delays of packets in departure order, each on the fastest free connection."""
     rates = queue.departure_rates
     free = list(range(len(rates)))
     waiting: deque[float] = deque()
@@ -78,7 +78,7 @@ def test_the_delay_is_the_phase_type_distribution_that_its_assumptions_say(rates
     queue = Queue(arrivals, rates, capacity=9, send_buffers=len(rates))
     c, total = len(rates), sum(rates)
     found = model.probability(queue)[:-1] / sum(model.probability(queue)[:-1])
-    # Phases: service on each connection, then so many departures to wait for.
+    # Phases: service on each connection, then a number of departures.
     phases = c + queue.capacity - c
     start = np.zeros(phases)
     for n, p in enumerate(found):

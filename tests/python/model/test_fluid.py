@@ -1,4 +1,4 @@
-"""The fluid model: what must hold of any, and how near it is to the simulator."""
+"""The fluid model: general properties, and agreement with the simulator."""
 
 import math
 
@@ -69,7 +69,7 @@ def test_a_short_transfer_ends_after_its_slow_start():
     path = Path((0,), 0.05, 0.1)
     short = tcp(path, "cubic", size=70 * 1448.0, initial_window=10.0)
     completion = run([Link(1e9)], [short], 30.0)[0].completion
-    assert 0.35 < completion < 0.55  # a handshake, three rounds, and the way there
+    assert 0.35 < completion < 0.55  # a handshake, three rounds, and the one-way delay
 
 
 def test_a_slow_path_holds_up_a_small_window():
@@ -100,7 +100,7 @@ def test_a_step_of_time_may_have_any_number_of_rounds(rounds):
 def test_a_cubic_window_is_back_at_its_plateau_after_k_seconds():
     window = Window(70.0, 70.0, cubic=True, plateau=100.0)
     k = (30 / 0.4) ** (1 / 3)
-    rtt = 0.001  # so short that it hardly looks ahead; too long to be in the friendly region
+    rtt = 0.001  # too short to look ahead, too long for the friendly region
     window.avoid(rtt, rtt, 1.0, 1.0)
     window.epoch, window.friendly = 0.0, 0.0
     window.avoid(k - rtt, rtt, 0.0, 1.0)
@@ -138,7 +138,7 @@ def test_a_wrong_argument_is_named(case):
     assert words in str(raised.value)
 
 
-# Changes to the two links of scenarios/start, and how far the model may be off.
+# Changes to the two links of scenarios/start, and the model's largest error.
 NEAR = {
     "both links": ({}, 0.1),
     "tcp": ({"transport.protocol": "tcp"}, 0.05),
@@ -161,7 +161,7 @@ def test_it_is_near_the_simulator(two_links, case):
     assert fluid.run(scenario.setup)[0].goodput * 8e-6 == pytest.approx(simulated, rel=apart)
 
 
-# With 4 MiB a run may stall for what is dropped beyond the shared window: chance to the model.
+# With 4 MiB a run may stall for data dropped beyond the shared window, by chance.
 @pytest.mark.parametrize(("buffer", "least"), [("256 KiB", 0.9), ("4 MiB", 0.75)])
 def test_the_subset_of_links_that_it_chooses_is_a_good_one(buffer, least):
     train = ropewalk.Scenario.load("scenarios/trains/eight-links.toml").with_(

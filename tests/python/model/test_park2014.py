@@ -1,4 +1,4 @@
-"""Park et al.: delays, bounds, and splits against brute force, KKT and linear programming."""
+"""Park et al.: delays, bounds and splits compared with brute force, KKT and linear programming."""
 
 import contextlib
 import itertools
@@ -27,7 +27,7 @@ CASES = st.tuples(
     st.lists(
         st.tuples(
             st.floats(10, 2000),  # capacity
-            st.floats(0.002, 0.5),  # smallest round trip
+            st.floats(0.002, 0.5),  # minimum round trip
             st.integers(1, 20).map(float),  # hops
             st.floats(0, 0.1),  # loss
             st.floats(0.01, 10),  # cost
@@ -35,8 +35,8 @@ CASES = st.tuples(
         min_size=1,
         max_size=4,
     ).map(paths_of),
-    st.floats(0.05, 0.9),  # demand over capacity
-    st.floats(1.02, 4),  # delay over the least
+    st.floats(0.05, 0.9),  # demand divided by capacity
+    st.floats(1.02, 4),  # delay divided by its minimum
 )
 
 
@@ -80,7 +80,7 @@ def test_slowest_subflow_waits_for_no_other():
 @settings(max_examples=200, deadline=None)
 @given(CASES, st.floats(0, 1))
 def test_bound_9_is_not_below_bound_8(case, share):
-    """(8) with delays between rest and (4), at the rates of (9)."""
+    """Compare with (8) for delays between the minimum and (4), at the rates of (9)."""
     (c, r, m, p, _), load, _ = case
     rates = c * (load + 1) / 2
     demand = load * c.sum()
@@ -110,7 +110,7 @@ def test_equal_delay_rates_make_delays_equal_and_least(case):
     level = delays[used].max()
     np.testing.assert_allclose(delays[used], level, rtol=1e-6)
     assert (delays[~used] >= level * (1 - 1e-6)).all()
-    # Any other split slows a subflow that sends.
+    # Any other split slows an active subflow.
     rng = np.random.default_rng(1)
     for _ in range(20):
         other = np.minimum(rng.dirichlet(np.ones(c.size)) * total, c * (1 - 1e-9))
@@ -120,7 +120,7 @@ def test_equal_delay_rates_make_delays_equal_and_least(case):
 
 
 def test_least_cost_of_two_lossless_subflows_has_a_closed_form():
-    """The cheap one's delay D and the wait 1 / s share the bound: (D s)^2 is given."""
+    """The cheap one's delay D and the delay 1 / s share the bound: (D s)^2 is given."""
     for delay in (0.1, 0.2, 0.5, 1.0):
         ratio = math.sqrt((COST[1] - COST[0]) * 2.5 / COST[1])
         network = delay * ratio / (1 + ratio)
@@ -149,7 +149,7 @@ def test_least_cost_is_brute_forces(loss, slack, costs):
     assert bound.min() == pytest.approx(least.delay, rel=1e-3)
     cost = np.where(bound <= delay, costs[0] * first + costs[1] * second, np.inf)
     assert split.cost <= cost.min() * (1 + 1e-9)
-    # The best point of the grid is within a step or two, more where the region is thin.
+    # The grid's optimum is within one or two steps, more in thin regions.
     assert cost.min() - split.cost < 0.02 * cost.min() + 10
 
 
@@ -158,7 +158,7 @@ def test_least_cost_of_three_is_brute_forces():
     loss = np.array([0.02, 0.0, 0.01])
     split = splitting.least_cost(900, 0.3, costs, capacity, rtt, 2, loss)
     half = (1 + capacity * rtt) / 2
-    # Around the split found, and over all that the capacities allow.
+    # Near the found split, and over the whole range.
     for width, steps, near in ((1.0, 120, 0.02), (0.02, 121, 5e-4)):
         axes = [
             np.linspace(max(0, x - width * c), min(0.999 * c, x + width * c), steps)
@@ -178,7 +178,7 @@ def test_least_cost_of_three_is_brute_forces():
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_both_problems_have_the_answers_of_sequential_quadratic_programming(n):
-    """SciPy's, kept where all terms are defined, in cases that it solves well."""
+    """Uses SciPy restricted to defined terms, in cases that it solves well."""
     rng = np.random.default_rng(n)
     for _ in range(40):
         case = random_case(rng, n)
@@ -226,7 +226,7 @@ def test_both_problems_have_the_answers_of_sequential_quadratic_programming(n):
 @settings(max_examples=60, deadline=None)
 @given(CASES)
 def test_least_cost_meets_the_conditions_of_karush_kuhn_and_tucker(case):
-    """The cost's gradient is a nonnegative sum of those of the active constraints."""
+    """The cost's gradient is a non-negative sum of the gradients of active constraints."""
     (c, r, m, p, a), load, slack = case
     demand = load * c.sum()
     least = splitting.least_delay(demand, c, r, m, p)
@@ -244,7 +244,7 @@ def test_least_cost_meets_the_conditions_of_karush_kuhn_and_tucker(case):
     columns = [np.append(total, 1.0)] if bound > delay * (1 - 1e-6) else []
     for subflow in range(c.size):
         unit = np.eye(c.size)[subflow]
-        # Near the capacity a tiny part of the rate is much of the delay.
+        # Near the capacity a tiny part of the rate causes much of the delay.
         short = (network.max() - network[subflow]) / rises[subflow]
         if network[subflow] > network.max() * (1 - 1e-5) or short < 1e-7 * c.sum():
             columns.append(np.append(unit * rises, -1.0))
@@ -378,9 +378,10 @@ def test_least_cost_of_thresholds_is_the_linear_programmes():
 
 
 def test_greedy_against_the_best_of_both_problems():
-    """1000 cases that (11) can meet, half with floors: feasible, and never below the best.
+    """1000 cases feasible for (11), half with floors: the split is feasible, and never below the
+    optimum.
 
-    Every thirteenth is set beside (10) too.
+    Every thirteenth is also compared with (10).
     """
     rng = np.random.default_rng(1)
     of_delay = []
@@ -410,7 +411,7 @@ def test_greedy_against_the_best_of_both_problems():
         if beside:
             assert lost.of_delay >= 1 - 1e-6
             of_delay.append(lost.of_delay)
-        # The floor of the subflow filled last is all that floors can add.
+        # Floors add at most the floor of the subflow filled last.
         best = lost.greedy.cost / lost.of_thresholds
         last = a[lost.greedy.counted].argmax()
         added = (a * floor)[lost.greedy.counted][last]
@@ -426,20 +427,20 @@ def test_greedy_against_the_best_of_both_problems():
 
 def test_greedy_reports_what_it_breaks():
     paths = {"cost": COST, "capacity": CAPACITY, "rtt_min": RTT}
-    # In slow start nothing holds the rate to the threshold.
+    # In slow start the rate is not bound by the threshold.
     starting = splitting.compare_greedy(500, 0.1, 0.1, **paths, slow_start=[True, False])
     assert starting.above_network.tolist() == [25, 0]
     assert starting.of_thresholds < 1
     assert starting.greedy.delay == math.inf
-    # A demand that the windows cannot carry goes unmet and unmentioned.
+    # A demand above the windows is silently unmet.
     short = splitting.compare_greedy(500, 0.1, 0.1, **paths, limit=[100, 200])
     assert short.missing == pytest.approx(210)
     assert math.isnan(short.of_thresholds)
     assert math.isnan(short.of_delay)
-    # Nothing is left for the dear subflow, so that it is not probed.
+    # Nothing is left to probe the expensive subflow.
     unprobed = splitting.compare_greedy(100, 0.1, 0.1, **paths, floor=5)
     assert unprobed.below_floor.tolist() == [0, 5]
-    # A subflow slower at rest than the threshold is probed all the same.
+    # A subflow with a minimum delay above the threshold is still probed.
     probed = splitting.compare_greedy(100, 0.1, 0.1, [1, 2], [250, 1000], [0.3, 0.04], floor=5)
     assert probed.above_network.tolist() == [5, 0]
 

@@ -1,4 +1,4 @@
-"""Problem (10) where all subflows cost the same, and which of them to leave out."""
+"""Problem (10) with equal costs, and the subflows to leave out."""
 
 import itertools
 import random
@@ -8,7 +8,7 @@ import pytest
 
 from ropewalk.model.park2014.splitting import least_cost, least_delay
 
-# Packets of 1500 bytes per second over eight links, and their round trips in seconds.
+# Rates of eight links in packets of 1500 bytes per second, and round trips in seconds.
 CAPACITY = [2992, 1533, 2775, 1225, 1233, 367, 1875, 1042]
 RTT = [0.040, 0.050, 0.060, 0.080, 0.070, 0.120, 0.045, 0.055]
 
@@ -18,7 +18,7 @@ def test_equal_costs_leave_the_solver_a_way(times):
     delay = times * least_delay(527, CAPACITY, RTT, leave_out=True).delay
     split = least_cost(527, delay, 1.0, CAPACITY, RTT, leave_out=True)
     assert split.delay <= delay
-    # Without the bound on the delay any split of the demand would do.
+    # Without the delay bound any split of the demand would be optimal.
     assert 527 < split.cost == pytest.approx(split.rates.sum())
 
 

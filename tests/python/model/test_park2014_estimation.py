@@ -14,7 +14,7 @@ rates = st.lists(st.floats(0.1, 2000), min_size=1, max_size=5)
 @given(rates, st.floats(0, 1e4), st.floats(0, 500), st.floats(1e-3, 1))
 def test_demand_is_what_came_into_the_buffer(taken, offered, before, slot):
     after = before + (offered - sum(taken)) * slot
-    if after < 0:  # nobody takes what is not there
+    if after < 0:  # more taken than available
         with pytest.raises(ValueError, match=r"after is .*: must be"):
             estimation.demand(before, after, slot, taken)
     else:
@@ -42,12 +42,12 @@ def test_demand_of_a_buffer_that_is_stepped_through():
     )
 )
 def test_capacity_is_that_of_the_network_model(paths):
-    """(13) gets c back from the round trip (2) and the rate (3) of any window."""
+    """(13) recovers c from the round trip (2) and the rate (3) of any window."""
     c, rtt_min, hops, window = (np.array(each, dtype=float) for each in zip(*paths, strict=True))
     rtt = park.round_trip(window, c, rtt_min, hops)
     x = park.window_rate(window, c, rtt_min, hops)
     found = estimation.capacity(x, rtt, rtt_min, hops, last=1.0)
-    # As many digits as are left in the rise of the round trip.
+    # Precision left in the increase of the round trip.
     lost = 1e-15 * (rtt / (rtt - rtt_min)).max()
     np.testing.assert_allclose(found, c, rtol=1e-12 + 10 * lost)
     np.testing.assert_allclose(

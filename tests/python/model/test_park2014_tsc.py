@@ -1,4 +1,4 @@
-"""MPTCP-TSC slot by slot: against the algorithm in scalars, and what is wrong with it in print."""
+"""MPTCP-TSC slot by slot: compared with a scalar implementation, and its printed errors."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ REFERENCE = Path(__file__).parents[2] / "reference" / "park-2014-tsc.csv"
 
 
 class InScalars:
-    """The algorithm as a sender has it: one subflow after the other, state in place."""
+    """Scalar implementation as in a sender: one subflow after the other, with state."""
 
     def __init__(self, settings):
         self.settings = settings
@@ -102,7 +102,7 @@ def test_it_is_the_algorithm_in_scalars(smoothing):
 
 
 def reference():
-    """Lines that the scheduler `traffic-split` is held against: 50 worlds of 10 slots."""
+    """Reference lines for the scheduler `traffic-split`: 50 random scenarios of 10 slots."""
     rng = np.random.default_rng(2)
     for world in range(SLOTS // 10):
         settings = random_settings(rng, [None, 0.2, 0.5][world % 3])
@@ -153,7 +153,7 @@ def test_the_reference_of_the_scheduler_is_what_the_model_says():
 
 
 def steady(rate, capacity, rtt_min):
-    """What a subflow of a constant rate below its capacity sees, by (4): a slot of 10 ms."""
+    """State of a subflow with a constant rate below its capacity, by (4): a slot of 10 ms."""
     packets = np.array([rate * 0.01])
     rtt = np.array([capacity * rtt_min / (capacity - rate)])
     return Slot(0.0, packets, packets, rtt, np.array([rtt_min]), rtt, np.array([1e4]), np.zeros(1))
@@ -166,7 +166,7 @@ def test_the_rate_in_print_has_a_round_trip_of_twice_the_threshold():
         found = steady(100.0, capacity, rtt_min)
         kept, _ = end_slot(settings, Estimates(), found)
         assert kept.capacity == pytest.approx(capacity)
-        # As much is asked for as the subflow may carry: the rate is (15).
+        # Demand equals the subflow's capacity: the rate is (15).
         _, rates = end_slot(
             settings, kept, Slot(**{**vars(found), "backlog": 1e4, "window": np.array([1e6])})
         )
@@ -175,7 +175,7 @@ def test_the_rate_in_print_has_a_round_trip_of_twice_the_threshold():
 
 
 def frames(settings, slots):
-    """Video of 30 frames a second over a link that takes what it is allotted: what waits."""
+    """Backlog of a video of 30 frames/s over a link with the allotted rate."""
     kept, rates, backlog, tokens, waits = Estimates(), np.zeros(1), 0.0, 0.0, []
     for number in range(slots):
         backlog += 12.0 if number % 3 == 0 else 0.0
@@ -200,7 +200,7 @@ def frames(settings, slots):
 
 
 def test_in_print_the_frames_of_a_video_pile_up_and_smoothed_they_leave():
-    # 400 packets a second over a window for 450: a frame takes more than one slot.
+    # 400 packets/s over a window for 450: a frame takes more than one slot.
     printed = frames(Settings(np.ones(1), smoothing=None), 3000)
     smoothed = frames(Settings(np.ones(1)), 3000)
     assert printed[-1] > 0.5 * 1000 * 12

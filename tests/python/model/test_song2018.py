@@ -1,4 +1,4 @@
-"""Song et al. 2018: closed forms against the printed sums, the iteration, the figures."""
+"""Song et al. 2018: closed forms compared with the printed sums, the iteration and the figures."""
 
 import itertools
 import math
@@ -31,11 +31,11 @@ def links(draw, most=6):
     return rates, delays
 
 
-# The print, sums and factorials, in exact numbers.
+# The printed sums and factorials, in exact numbers.
 
 
 def printed_run(k, c):
-    """The term that (5) to (8) sum: the probability of m = k, given F."""
+    """Summand of (5) to (8): the probability of m = k, given F."""
     return Fraction((c - k - 1) * math.factorial(c - k - 1), math.factorial(c - 1))
 
 
@@ -49,7 +49,7 @@ def printed_long_run(k, c):
 
 
 def printed_acknowledged(k, c, factor=math.factorial):
-    """(9); `factor` of C - k - 1 is its factorial, or as printed the number itself."""
+    """(9); `factor` of C - k - 1 is its factorial, or the number itself as printed."""
     cases = math.factorial(c) - math.factorial(c - 1)
     if k == 1:
         return Fraction((c - 2) * math.factorial(c - 1), 2 * cases)
@@ -92,7 +92,7 @@ def test_the_closed_forms_are_the_sums(c):
 @pytest.mark.parametrize("c", WHOLE_C)
 @pytest.mark.parametrize("ack_every", range(1, 7))
 def test_the_means_are_the_sums(c, ack_every):
-    ack_every = min(ack_every, c)  # the print has no sum beyond
+    ack_every = min(ack_every, c)  # no printed sum beyond
     arrival = [0.1 + 0.013 * k * (-1) ** k for k in range(1, ack_every + 1)]
     last = printed_long_run(ack_every, c)
     runs = [float(printed_run(k, c)) for k in range(1, ack_every)] + [float(last)]
@@ -205,7 +205,7 @@ def test_the_time_by_differences_is_the_time(drawn, sent_before, c, ack_every):
 
 
 def step_by_step(rates, delays, transfer, ack_every=2, queue="printed", initial=536.0):
-    """Section 4.2's steps, one round after the other."""
+    """Section 4.2's steps, round by round."""
     slow_start = model.slow_start_rounds(65_535 / 536, initial / 536)
     window = segments = initial / 536
     sent = passed = 0.0
@@ -300,7 +300,7 @@ def test_seconds_scale_out(factor):
     assert other == pytest.approx(float(one) * factor, rel=1e-9)
 
 
-# What the paper's section 6 says of its figures.
+# Statements of section 6 about the figures.
 
 
 def at(asymmetry, n, minimum, spread, **settings):
@@ -337,8 +337,8 @@ def test_with_severe_asymmetry_more_links_give_less(minimum):
 def test_delay_asymmetry_weighs_more_than_bandwidth_asymmetry(delays, rates, by_rate, by_delay):
     """Figure 9, four links, to 35 ms and 700 kbit/s: 1.8 and 2.8 in the paper's text.
 
-    With the least rate held, rates that differ more are also higher ones: where the text says that
-    the throughput drops by 1.8, the equations let it rise.
+    With a fixed minimum rate, more unequal rates are also higher: the text states a drop by 1.8,
+    but the equations give an increase.
     """
     delay = model.with_asymmetry(0.005, [0.0, 0.035], 4, delays)
     rate = model.with_asymmetry(RATE_100_KBPS, [0.0, 7 * RATE_100_KBPS], 4, rates)

@@ -1,4 +1,4 @@
-"""Song et al. 2018: what is out of range is refused, by name, value and what is allowed."""
+"""Song et al. 2018: out-of-range input is rejected with name, value and allowed range."""
 
 import math
 

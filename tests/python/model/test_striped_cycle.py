@@ -1,4 +1,4 @@
-"""The cycle of a striped connection, beside the simulator, which shares no line with it."""
+"""Cycle of a striped connection compared with the simulator, which shares no code with it."""
 
 import math
 from dataclasses import replace
@@ -16,7 +16,7 @@ from ropewalk.model.striped_cycle.parameters import Parameters
 from ropewalk.model.striped_cycle.recursion import Recursion
 
 MBPS = [35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5]  # song-2018, section 5.1.3
-TRANSFER = 750 * 536  # whole segments: the model has no others
+TRANSFER = 750 * 536  # whole segments, as in the model
 LINK = """
 [[link]]
 name = "l{number}"
@@ -28,7 +28,7 @@ reverse = {{ rate = "{back}", delay = "{back_delay} us" }}
 
 
 def simulated(delays_us: list[int], *, acks_return_at_once: bool = True, **keys: Any) -> Any:
-    """Return the simulator's run of a transfer over the first links of the paper."""
+    """Simulate a transfer over the first links of the paper."""
     links = [
         LINK.format(
             number=number,
@@ -61,7 +61,6 @@ def simulated(delays_us: list[int], *, acks_return_at_once: bool = True, **keys:
 
 
 def predicted(delays_us: list[int], **options: Any) -> Transfer:
-    """Return the model's transfer."""
     rates = np.array(MBPS[: len(delays_us)]) * 1e6 / 8
     delays = np.array(delays_us) * 1e-6
     return transfer(rates, delays, transfer_bytes=TRANSFER, **options)
@@ -70,8 +69,8 @@ def predicted(delays_us: list[int], **options: Any) -> Transfer:
 DELAYS = st.lists(st.integers(2_000, 200_000), min_size=2, max_size=8)
 
 
-# The FIN, which the model has not, may draw one acknowledgement more at the very end. With SACK
-# that rarely matters, and does in none of the cases drawn with a seed.
+# The FIN, absent in the model, may cause a further final acknowledgement. With SACK this rarely
+# matters, and in no generated case.
 WITHIN = {True: {"abs": 2e-6}, False: {"rel": 0.01}}
 
 
@@ -156,7 +155,7 @@ def test_what_is_left_out_is_what_it_repeats(delays: list[int], sack: bool, peri
 @settings(max_examples=30, deadline=None)
 @given(delays=DELAYS, sack=st.booleans())
 def test_periods_left_out_change_nothing(delays: list[int], sack: bool) -> None:
-    """Beside the same recursion, carried through packet by packet."""
+    """Compares with the same recursion for each packet."""
     whole = predicted(delays, sack=sack)
     turns = Turns(len(delays))
     parameters = Parameters(
@@ -195,7 +194,7 @@ def test_a_duration_ends_it(delays: list[int], share: float) -> None:
         np.array(delays) * 1e-6,
         transfer_bytes=part.segments * 536,
     )
-    assert exactly.time_s <= share * whole.time_s + 0.2  # a delayed acknowledgement at the end
+    assert exactly.time_s <= share * whole.time_s + 0.2  # a final delayed acknowledgement
 
 
 def test_equal_delays_fill_the_links_and_tell_what_waits() -> None:

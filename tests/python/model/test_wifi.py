@@ -1,4 +1,4 @@
-"""802.11 in formulas: the standard's times, published numbers, other simulators' numbers."""
+"""802.11 formulas: times of the standard, published numbers, numbers of other simulators."""
 
 import csv
 import itertools
@@ -137,7 +137,7 @@ def test_one_link_alone_is_ns3s():
 
 
 def rate_of(mode):
-    """Read a rate from ns-3's name of a mode, such as DsssRate5_5Mbps."""
+    """Parse a rate from ns-3's mode name, such as DsssRate5_5Mbps."""
     return float(mode.split("Rate")[1].removesuffix("Mbps").replace("_", "."))
 
 
@@ -155,7 +155,7 @@ def test_parts_of_an_exchange_sum_to_it(standard):
 
 @pytest.mark.parametrize("f", [0.1, 0.3, 0.5])
 def test_tries_of_a_frame_are_a_cut_geometric_series(f):
-    """A walk over all outcomes of four tries, each weighed by its probability."""
+    """Sums over all outcomes of four tries, weighted by probability."""
     radio = wifi.radio("802.11b", 11, tries=4)
     times = wifi.exchange(radio, 1500)
     failed = radio.difs_us + radio.frame_us(1536) + radio.timeout_us
@@ -232,7 +232,7 @@ def test_a_cell_is_that_of_a_dcf_slot_by_slot(row):
 
 @pytest.mark.parametrize(("eifs", "goodput"), [(False, 4.462), (True, 4.145)])
 def test_a_cell_of_fifty_is_within_bianchis_error(eifs, goodput):
-    """The same DCF slot by slot: 802.11b at 11 Mbit/s, datagrams of 1000 bytes."""
+    """Slot-by-slot DCF: 802.11b at 11 Mbit/s, datagrams of 1000 bytes."""
     radio = wifi.radio("802.11b", 11, basic_rates_mbps=NS3_BASIC["802.11b"])
     cell = wifi.saturated_cell(radio, 50, 1028, 1000, eifs=eifs)
     assert cell.goodput_mbps == pytest.approx(goodput, rel=0.06)
@@ -266,7 +266,7 @@ def test_the_needed_ratio_is_where_a_tenth_is_in_error(standard, rate):
 
 
 def test_fading_is_ns3s():
-    """Frames lost of 2000 that were sent, within 4 standard errors and half a frame."""
+    """Lost frames of 2000, within 4 standard errors and half a frame."""
     wanted = [
         *rows("ns3-wifi.csv", tag="per-nakagami", std="b"),
         *rows("ns3-wifi.csv", tag="per-nakagami-nist"),
@@ -313,7 +313,7 @@ def chain(hops, channels=("one",)):
 
 
 def tcp(route, basic, tries=7, errors=None, **more):
-    """Return the loads of a TCP as ns-3's; errors are those of frames with segments."""
+    """Return the loads of a TCP like ns-3's; errors apply to frames with segments."""
     radio = wifi.radio(basic_rates_mbps=basic, tries=tries)
 
     def frame_error(hop, packet_bytes):
