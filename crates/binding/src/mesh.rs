@@ -71,7 +71,6 @@ pub fn mesh_census<'py>(
     columns(py, &census, &surveyed, keep)
 }
 
-/// Threads take deployments in turn; results are in order.
 fn survey(
     census: &Census,
     first: u64,

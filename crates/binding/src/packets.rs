@@ -352,7 +352,6 @@ fn options(py: Python<'_>, found: &ReadOptions) -> PyResult<Options> {
     })
 }
 
-/// Pairs of clause and sentence.
 fn faults(py: Python<'_>, found: &[Fault]) -> PyResult<Py<PyTuple>> {
     let found = found
         .iter()

@@ -121,7 +121,6 @@ pub fn simulate(
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// Whether Python delivers interrupts to this thread.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     let main: u64 = threading

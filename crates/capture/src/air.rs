@@ -20,10 +20,7 @@ pub struct AirCapture {
 }
 
 impl AirCapture {
-    /// Creates a file with an interface for each channel.
-    ///
-    /// # Errors
-    /// As [`PacketFile::create`].
+    /// Creates a file with an interface for each channel. Errors: as [`PacketFile::create`].
     pub fn create(
         path: &Path,
         channels: &[&str],
@@ -49,13 +46,8 @@ impl AirCapture {
 
     /// Writes a frame of the channel with this number; `packet` is the IP packet of a data frame.
     /// The time stamp is the end of the frame. A corrupted frame has a wrong check sequence and a
-    /// comment with the reason.
-    ///
-    /// # Errors
-    /// As [`PacketFile::write`].
-    ///
-    /// # Panics
-    /// If there is no such channel, or the packet's length differs from the frame's.
+    /// comment with the reason. Errors: as [`PacketFile::write`]. Panics if there is no such
+    /// channel, or the packet's length differs from the frame's.
     pub fn write<P>(
         &mut self,
         channel: usize,
@@ -88,10 +80,7 @@ impl AirCapture {
         })
     }
 
-    /// Completes the file and returns its number of frames.
-    ///
-    /// # Errors
-    /// As [`PacketFile::finish`].
+    /// Completes the file and returns its number of frames. Errors: as [`PacketFile::finish`].
     pub fn finish(self) -> Result<u64, FileError> {
         self.file.finish(&self.counts)
     }

@@ -28,7 +28,6 @@ pub(crate) struct Seen {
     pub(crate) fate: Fate,
 }
 
-/// Identifies a queued packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(Option<u64>);
 
@@ -45,7 +44,6 @@ impl Fates {
         Ticket(Some(self.gone + self.waiting.len() as u64 - 1))
     }
 
-    /// Sets a packet's fate; only the first call has an effect.
     pub(crate) fn tell(&mut self, ticket: Ticket, fate: Fate) {
         let Some(at) = ticket.0.and_then(|number| number.checked_sub(self.gone)) else {
             return;

@@ -33,10 +33,7 @@ pub struct UnknownObservationPoint {
 
 impl ObservationPoint {
     /// Parses `sender`, `receiver`, a link's name, and `channel/NAME` or `node/NAME` for 802.11
-    /// frames.
-    ///
-    /// # Errors
-    /// If the scenario has no such link, channel or node.
+    /// frames. Fails if the scenario has no such link, channel or node.
     pub fn parse(
         name: &str,
         scenario: &Scenario,

@@ -27,10 +27,8 @@ enum Format {
 }
 
 impl PacketFile {
-    /// Creates a file for the extension `.pcapng` or `.pcap`.
-    ///
-    /// # Errors
-    /// If the extension is unknown, or the file cannot be created.
+    /// Creates a file for the extension `.pcapng` or `.pcap`. Fails if the extension is unknown, or
+    /// the file cannot be created.
     pub fn create(
         path: &Path,
         interfaces: &[Interface],
@@ -59,14 +57,9 @@ impl PacketFile {
         })
     }
 
-    /// Writes a packet. Times may be out of order, though some readers expect order.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or the time exceeds the format: the year 2106 in classic
-    /// pcap, 2554 in pcapng.
-    ///
-    /// # Panics
-    /// If there is no such interface.
+    /// Writes a packet. Times may be out of order, though some readers expect order. Fails if the
+    /// file cannot be written, or the time exceeds the format: the year 2106 in classic pcap, 2554
+    /// in pcapng. Panics if there is no such interface.
     pub fn write(&mut self, record: &Record) -> Result<(), FileError> {
         assert!(
             record.interface < self.interfaces,
@@ -86,13 +79,8 @@ impl PacketFile {
     }
 
     /// Completes the file with each interface's counts (pcapng only), and returns its number of
-    /// packets.
-    ///
-    /// # Errors
-    /// If the file cannot be written; then nothing appears.
-    ///
-    /// # Panics
-    /// If the number of counts differs from the number of interfaces.
+    /// packets. Fails if the file cannot be written; then nothing appears. Panics if the number of
+    /// counts differs from the number of interfaces.
     pub fn finish(self, counts: &[InterfaceCounts]) -> Result<u64, FileError> {
         assert_eq!(counts.len(), self.interfaces, "counts of each interface");
         let file = match self.format {

@@ -54,10 +54,8 @@ struct PathState {
 }
 
 impl QlogFile {
-    /// Creates a file, with one `connectivity:path_assigned` event per path.
-    ///
-    /// # Errors
-    /// If the extension is not `.sqlog`, or the file cannot be created.
+    /// Creates a file, with one `connectivity:path_assigned` event per path. Fails if the extension
+    /// is not `.sqlog`, or the file cannot be created.
     pub fn create(path: &Path, header: &Header) -> Result<QlogFile, FileError> {
         let ending = path.extension().unwrap_or_default();
         if !ending.eq_ignore_ascii_case("sqlog") && !is_stream(path) {
@@ -88,13 +86,8 @@ impl QlogFile {
         Ok(qlog)
     }
 
-    /// Writes an event. The draft requires times in order.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    ///
-    /// # Panics
-    /// If there is no such path.
+    /// Writes an event. The draft requires times in order. Fails if the file cannot be written.
+    /// Panics if there is no such path.
     pub fn write(
         &mut self,
         time: Time,
@@ -120,10 +113,7 @@ impl QlogFile {
         }
     }
 
-    /// Completes the file.
-    ///
-    /// # Errors
-    /// If the file cannot be written; then nothing appears.
+    /// Completes the file. Fails if the file cannot be written; then nothing appears.
     pub fn finish(self) -> Result<(), FileError> {
         self.file.finish()
     }
@@ -227,7 +217,6 @@ struct EventRecord<'a, D> {
     data: D,
 }
 
-/// Writes a record of a JSON Text Sequence.
 fn put(file: &mut ReplacingFile, record: &impl Serialize) -> io::Result<()> {
     file.write_all(b"\x1e")?;
     serde_json::to_writer(&mut *file, record)?;

@@ -98,7 +98,6 @@ pub(crate) struct MetricsData {
 }
 
 impl MetricsData {
-    /// Fields in which `now` differs from `before`; `None` without differences.
     pub(crate) fn changes(before: Option<&Metrics>, now: &Metrics) -> Option<MetricsData> {
         let bytes = |field: fn(&Metrics) -> Bytes| {
             let changed = before.is_none_or(|before| field(before) != field(now));

@@ -48,10 +48,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Creates the files of a run.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
+    /// Creates the files of a run. Fails if a file cannot be created.
     pub fn create(plan: &Plan, scenario: &Scenario, seed: u64) -> Result<Recording, FileError> {
         let title = match scenario.title.as_str() {
             "" => format!("seed {seed}"),
@@ -88,10 +85,8 @@ impl Recording {
     }
 
     /// Completes the files and returns the number of captured packets, if there is a packet file.
-    /// An abandoned run has no files.
-    ///
-    /// # Errors
-    /// If a file cannot be written, which then does not appear.
+    /// An abandoned run has no files. Fails if a file cannot be written, which then does not
+    /// appear.
     pub fn finish(self) -> Result<Option<u64>, FileError> {
         if self.abandoned.load(Ordering::Relaxed) {
             return Ok(None);

@@ -106,7 +106,6 @@ fn metrics(settled: &Settled) -> Metrics {
     }
 }
 
-/// Names of subflows: the path's name, with a number if the path has several.
 fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let flow = scenario.first();
     let name = |path: &usize| scenario.paths[*path].name.clone();

@@ -65,7 +65,6 @@ fn scenario() -> Scenario {
     Scenario::parse(CHAIN, "chain.toml", &[], &mut no_files).expect("a right scenario")
 }
 
-/// Interface and bytes of each frame.
 fn read(path: &Path) -> Vec<(u32, Vec<u8>)> {
     let mut reader = PcapNgReader::new(File::open(path).expect("the capture")).expect("pcapng");
     let mut frames = Vec::new();

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use ropewalk_capture::{FileError, Header, PacketFile, QlogFile, Settings};
 
-/// Each kind of file, to be dropped or finished.
 enum Begun {
     Packets(PacketFile),
     Qlog(QlogFile),

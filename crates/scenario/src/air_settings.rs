@@ -81,7 +81,6 @@ pub(crate) fn object(keys: &[(&'static str, Setting)]) -> Map<String, Value> {
         .collect()
 }
 
-/// Keys of a radio, without its channel.
 pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     let rate = match radio.rate {
         RateControl::Fixed(rate) => Setting::Rate(rate.rate()),
@@ -146,7 +145,6 @@ pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     ]
 }
 
-/// Keys of a channel, its name first.
 pub(crate) fn of_channel(channel: &Channel) -> Vec<(&'static str, Setting)> {
     let config = &channel.config;
     let mut propagation = of_propagation(&config.propagation);

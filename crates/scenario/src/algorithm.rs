@@ -42,7 +42,6 @@ pub(crate) fn kind(parameter: &Parameter) -> Kind {
     }
 }
 
-/// Reads a table and reports all its errors.
 pub(crate) fn read_table(
     all: Algorithms,
     entry: &Entry,
@@ -119,7 +118,6 @@ fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value:
             let word = words.iter().find(|word| **word == text);
             Value::Word(word.copied().unwrap_or(default))
         }
-        // Parameters have no other kinds.
         _ => parameter.kind.default(),
     })
 }

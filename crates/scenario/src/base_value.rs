@@ -70,7 +70,6 @@ fn number(kind: &Kind, text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A valid value of this kind, and its number.
     fn example(kind: &Kind) -> Option<(String, f64)> {
         Some(match kind {
             Kind::Integer { least, .. } => (least.to_string(), *least as f64),

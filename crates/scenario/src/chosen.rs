@@ -6,7 +6,6 @@ pub(crate) const NAME: &str = "name";
 
 pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
 
-/// An algorithm, with the parameters that differ from their defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chosen {
     pub name: String,

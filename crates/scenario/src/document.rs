@@ -4,7 +4,6 @@ use toml_edit::{Document, Item, Key};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Byte offset in the file.
     File(usize),
     Override,
 }

@@ -23,7 +23,6 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    /// Units, the base unit first.
     fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Of::Ratio => &[("dB", 1.0)],

@@ -52,7 +52,6 @@ pub(crate) fn of_mesh(mesh: &Mesh, channels: &[Channel]) -> Vec<(&'static str, S
     ]
 }
 
-/// Positions (metres) and routes of the mesh as JSON.
 pub(crate) fn object(mesh: &Mesh, channels: &[Channel]) -> Value {
     let deployment = &mesh.drawn.deployment;
     let name = |node: &usize| Mesh::node_name(*node);

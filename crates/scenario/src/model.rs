@@ -105,7 +105,6 @@ pub struct Flow {
     pub count: u32,
 }
 
-/// Default MTU of links (RFC 894).
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
 impl Flow {

@@ -8,7 +8,6 @@ pub(crate) fn numbered(name: &str, number: u64) -> String {
     format!("{name}-{number}")
 }
 
-/// The pattern with this number in place of the star.
 pub(crate) fn fill(pattern: &str, number: u64) -> String {
     pattern.replacen(STAR, &number.to_string(), 1)
 }

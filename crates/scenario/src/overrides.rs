@@ -103,7 +103,6 @@ pub(crate) fn value(text: &str, is_text: bool) -> toml_edit::Value {
     }
 }
 
-/// Whether values of this kind are always texts.
 fn is_text(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -272,7 +271,6 @@ fn not_a_table() -> Lost {
     }
 }
 
-/// Elements with this name in a list of tables; all for `*`.
 fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, Lost> {
     let items = match root.entry(list).map(|entry| &entry.node.value) {
         Some(Value::List(items)) => items.as_slice(),

@@ -20,7 +20,6 @@ pub(crate) struct Packets(pub u64);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Items<T>(pub Vec<T>);
 
-/// A value of a [kind](crate::keys::Kind).
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
     Text(String),
@@ -39,7 +38,6 @@ pub(crate) enum Parsed {
     Names(Vec<String>),
     Outages(Vec<Outage>),
     List(Vec<Parsed>),
-    /// Invalid, with the error reported.
     Wrong,
 }
 
@@ -85,7 +83,6 @@ fn packets(count: u64) -> String {
     format!("\"{count} {unit}\"")
 }
 
-/// Only the name if all parameters have their defaults.
 fn algorithm_to_toml(chosen: &Chosen) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);

@@ -8,7 +8,6 @@ const MAX: usize = 1_000;
 pub(crate) struct Report<'a> {
     name: &'a str,
     text: &'a str,
-    /// Positions are resolved at the end.
     errors: Vec<(At, ScenarioError)>,
     more: usize,
     /// Receives errors beyond the limit, which are dropped.
@@ -16,7 +15,6 @@ pub(crate) struct Report<'a> {
     pub warnings: Vec<String>,
 }
 
-/// Position, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum At {
     WholeFile,

@@ -224,7 +224,6 @@ fn value(kind: &Kind) -> Value {
     }
 }
 
-/// An algorithm's name, or a table with parameters.
 fn one_of(all: &[&'static Description]) -> Value {
     let names = |all: &mut dyn Iterator<Item = &&'static Description>| -> Vec<&str> {
         all.map(|one| one.name).collect()
@@ -318,7 +317,6 @@ fn or_zero(schema: Value) -> Value {
     json!({ "anyOf": [schema, { "const": 0 }] })
 }
 
-/// Converts a TOML default to JSON.
 fn from_toml(text: &str) -> Result<Value, toml_edit::TomlError> {
     Ok(match text.parse()? {
         toml_edit::Value::Integer(number) => json!(number.value()),

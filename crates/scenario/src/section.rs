@@ -25,7 +25,6 @@ struct Slot {
     key: &'static Key,
     path: String,
     origin: Origin,
-    /// Beginning of the value in the file.
     shown: Option<String>,
     content: Content,
 }
@@ -424,7 +423,6 @@ fn join(path: &str, key: &str) -> String {
     }
 }
 
-/// Existing names for error messages: `"wifi", "lte"`.
 pub(crate) fn name_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MAX: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();

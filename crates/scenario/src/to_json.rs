@@ -121,7 +121,6 @@ impl Scenario {
     fn further(&self, flow: &Flow) -> Value {
         let mut object = self.own(flow);
         object.insert("traffic".into(), traffic(&flow.traffic, &flow.transport));
-        // A competitor has a short form of it.
         if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
             (flow.origin, &flow.traffic)
         {

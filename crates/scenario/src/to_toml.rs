@@ -138,7 +138,6 @@ impl Scenario {
         line(out, "segment", &config.segment.to_parsed().to_toml());
     }
 
-    /// Writes the keys that every flow in a list has.
     fn write_common(&self, out: &mut String, flow: &Flow) {
         line(out, "name", &toml_text(&flow.name));
         line(out, "paths", &self.path_names(&flow.paths));
@@ -311,7 +310,6 @@ fn write_datagrams(out: &mut String, config: &Config) {
     line(out, "ip_version", &config.ip_version.to_parsed().to_toml());
 }
 
-/// Writes the keys of one protocol alone, and the scheduler.
 fn write_protocol(out: &mut String, flow: &Flow) {
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());

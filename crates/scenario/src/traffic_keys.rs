@@ -3,10 +3,8 @@
 use crate::model::{ChunkSizes, Frames, Page, Requested, Think, Traffic, Video};
 use crate::parsed::{Held, Items, Parsed};
 
-/// A key, and its value if it has one.
 type Key = (&'static str, Option<Parsed>);
 
-/// All keys except the kind, with values.
 pub(crate) fn of(traffic: &Traffic) -> Vec<(&'static str, Parsed)> {
     let keys = match traffic {
         Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],

@@ -274,7 +274,6 @@ fn probability(node: &Node) -> Result<f64, Wrong> {
     }
 }
 
-/// A quantity: a text with a unit, or a bare zero.
 fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, Wrong> {
     let text = match &node.value {
         Value::Text(text) => text,
@@ -338,7 +337,6 @@ fn buffer(node: &Node) -> Result<Bytes, Wrong> {
     within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)
 }
 
-/// The number of packets, if the unit is one of these.
 fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
     let (count, unit) = match &node.value {
         Value::Text(_) => split(node)?,

@@ -63,7 +63,6 @@ fn an_override_sets_a_parameter_after_a_name_or_in_a_table() {
     assert!(
         matches!(scheduler(TWO_LINKS, &both), SchedulerConfig::Blest(one) if one.lambda == 1.3)
     );
-    // Parameters of the replaced algorithm are removed.
     let other = [("transport.scheduler", "ecf")];
     assert_eq!(scheduler(&table, &other).name(), "ecf");
     let owned = set.map(|(key, value)| (key.to_owned(), value.to_owned()));

@@ -227,7 +227,6 @@ fn the_impossible_ends_with_the_probability_that_was_seen() {
     );
 }
 
-/// A wired square of routers with a diagonal link.
 const SQUARE: &str = r#"
 [[link]]
 name = "sa"

@@ -134,7 +134,6 @@ fn of_two_keys_that_exclude_each_other_the_override_stays() {
     assert_eq!(scenario.links[1].forward.capacity, rate(9));
 }
 
-/// All errors of overrides.
 #[test]
 fn errors_name_the_override() {
     let rows = [

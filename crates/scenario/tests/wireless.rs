@@ -38,7 +38,6 @@ fn read(text: &str) -> Scenario {
     scenario
 }
 
-/// Diamond topology of gomez-2014.
 const DIAMOND: &str = r#"
 [wifi]
 standard = "802.11b"

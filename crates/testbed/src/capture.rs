@@ -13,7 +13,6 @@ use ropewalk_network::{Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
-/// Bytes per batch for the writing thread.
 const BATCH_BYTES: usize = 1 << 18;
 
 /// Captures the packets of all flows at an observation point.
@@ -43,10 +42,7 @@ struct Seen {
 }
 
 impl Tap {
-    /// Creates the file in the format of its extension.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
+    /// Creates the file in the format of its extension. Fails if the file cannot be created.
     pub fn create(
         path: &Path,
         place: ObservationPoint,
@@ -76,7 +72,6 @@ impl Tap {
         })
     }
 
-    /// Records a packet offered to a hop.
     pub(crate) fn enters(&mut self, at: &Crossing, bytes: &[u8]) {
         if let Some(link) = self.outbound(at) {
             self.see(at.time, link, Direction::Outbound, bytes);
@@ -94,7 +89,6 @@ impl Tap {
         }
     }
 
-    /// Records a packet that leaves a hop.
     pub(crate) fn leaves(&mut self, at: &Crossing, bytes: &[u8]) {
         let Some((link, way)) = at.link else {
             return;

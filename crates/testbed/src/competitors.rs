@@ -19,7 +19,6 @@ use crate::network::Testbed;
 const LOOK: Duration = Duration::from_millis(50);
 const CHUNK: usize = 128 << 10;
 
-/// All flows of a scenario except the first, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Competitors {
     flows: Vec<Flow>,
@@ -38,7 +37,6 @@ struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Delivered {
     pub(crate) entry: usize,
-    /// Bytes within the measured time.
     pub(crate) bytes: u64,
     /// 10^6 bit/s from its start or the end of the warm-up, the later of both, to the end of the
     /// run.
@@ -74,7 +72,6 @@ impl Competitors {
         Ok(competitors)
     }
 
-    /// Stops all flows and returns their results.
     pub(crate) fn stop(self, scenario: &Scenario) -> Vec<Delivered> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);

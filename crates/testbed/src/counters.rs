@@ -24,10 +24,8 @@ const GAUGES: [&str; 6] = [
 pub struct Counters(BTreeMap<String, i64>);
 
 impl Counters {
-    /// Reads the counters of the calling thread's network namespace.
-    ///
-    /// # Errors
-    /// If /proc is not mounted, or a file does not have the format of proc(5).
+    /// Reads the counters of the calling thread's network namespace. Fails if /proc is not mounted,
+    /// or a file does not have the format of proc(5).
     pub fn read() -> Result<Counters, CountersError> {
         let mut counters = Counters::default();
         for file in [

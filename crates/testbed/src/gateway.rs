@@ -36,7 +36,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A relay and a proxy, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Gateway {
-    /// Address of the proxy for the client's program.
     pub(crate) proxy: SocketAddr,
     relay: Running<()>,
     near: Running<Vec<Counted>>,
@@ -146,7 +145,6 @@ impl Gateway {
         Ok(Gateway { proxy, relay, near })
     }
 
-    /// Stops both, and returns each path's results over the measured time.
     pub(crate) fn stop(self, scenario: &Scenario, measured: Time) -> Vec<Subflow> {
         let counted = self.near.end();
         self.relay.end();
@@ -178,7 +176,6 @@ impl<T> Running<T> {
     }
 }
 
-/// Keys of one run, only in memory.
 struct Keys {
     relay: SecretKey,
     proxy: SecretKey,
@@ -197,7 +194,6 @@ impl Keys {
     }
 }
 
-/// Allows only the server's address.
 fn only(server: IpAddr) -> Rule {
     let text = match server {
         IpAddr::V4(server) => server.to_string(),
@@ -261,7 +257,6 @@ where
     Ok(Running { stop, thread })
 }
 
-/// Samples the carriers until stopped, and sums their counters per link.
 async fn count(
     uplink: &Uplink,
     links: &[u32],
@@ -300,7 +295,6 @@ async fn count(
     }
 }
 
-/// Sums over all carriers of a link, and the RTT of the newest one.
 fn sum(
     carriers: &BTreeMap<CarrierId, (u32, Count, Option<Time>)>,
     link: u32,

@@ -43,7 +43,6 @@ fn feed(program: &str, options: &[&str], text: &str) -> io::Result<Output> {
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(text.as_bytes()) {
-            // The program stops reading at the first rejected command, and names it.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             other => other?,
         }

@@ -7,7 +7,6 @@ use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;
 
-/// The first flow's paths with address, price and quota.
 pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
     scenario.first().paths.iter().map(|&path| {
         let egress = Egress::Address(testbed.plan.paths[path].client[0]);
@@ -20,7 +19,6 @@ pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Ite
     })
 }
 
-/// Quota of a path: the smallest of its links' quotas.
 fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
     let Some(least) = quotas.min_by_key(|quota| quota.size) else {
         return Allowance::default();

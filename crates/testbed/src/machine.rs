@@ -33,20 +33,17 @@ pub struct MachineSummary {
     pub wait_ms: Option<f64>,
 }
 
-/// Counters of the machine at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     processors: Option<Processors>,
     pressure: Option<Time>,
     own: Time,
-    /// Of the current threads, except the emulator's.
     waits: Option<Waits>,
 }
 
 /// All processors together since the machine started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Processors {
-    /// Of processes: user, nice, system.
     busy: Time,
     stolen: Time,
 }
@@ -87,7 +84,6 @@ impl Waits {
         })
     }
 
-    /// Sum of both.
     pub(crate) fn and(self, other: Waits) -> Waits {
         Waits {
             waited: self.waited + other.waited,

@@ -148,7 +148,6 @@ fn of_run(error: Error, request: &Request) -> Failure {
     failure
 }
 
-/// Ends with the program's exit status.
 fn run_program(emulation: &Emulation) -> Result<(), Failure> {
     // Must precede the second thread.
     acquire()?;
@@ -268,7 +267,6 @@ fn request(arguments: &[String]) -> Result<Request, Failure> {
     Ok(request)
 }
 
-/// Reads the scenario file, and the trace files that it names.
 fn load(path: &str, request: &mut Request) -> Result<(), Failure> {
     let content = fs::read(path).map_err(|error| wrong(format!("{path}: {error}")))?;
     let text = ropewalk_scenario::decode(&content, path).map_err(wrong)?;

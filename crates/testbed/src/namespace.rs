@@ -24,10 +24,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Creates a namespace with only a loopback device, which is down.
-    ///
-    /// # Errors
-    /// EPERM without CAP_SYS_ADMIN.
+    /// Creates a namespace with only a loopback device, which is down. Errors: EPERM without
+    /// CAP_SYS_ADMIN.
     pub fn create(name: &str) -> io::Result<Namespace> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let (ready, is_ready) = mpsc::channel();

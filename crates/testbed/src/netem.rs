@@ -60,7 +60,6 @@ pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
     plan.paths.iter().enumerate().map(pair).collect()
 }
 
-/// Replaces the error of a kernel without netem.
 pub(crate) fn explain(error: Error) -> Error {
     match error {
         Error::Refused { message, .. } if message.contains("qdisc kind is unknown") => {
@@ -70,7 +69,6 @@ pub(crate) fn explain(error: Error) -> Error {
     }
 }
 
-/// Parameters of one direction, with a space before each.
 fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error> {
     let mut text = String::new();
     match &direction.capacity {

@@ -23,20 +23,16 @@ pub struct Testbed {
     pub server: Namespace,
     /// Addresses and routes.
     pub plan: Plan,
-    /// Devices of the paths, until an emulator takes them.
     devices: Vec<[File; 2]>,
 }
 
 impl Testbed {
     /// Creates both namespaces with devices, addresses and routes; no packets are carried yet.
-    ///
-    /// # Errors
-    /// If the kernel does not support the scenario, or reports an error.
+    /// Fails if the kernel does not support the scenario, or reports an error.
     pub fn build(scenario: &Scenario) -> Result<Testbed, Error> {
         Testbed::prepare(scenario)?.with_devices()
     }
 
-    /// Adds devices whose packets an emulator carries.
     fn with_devices(self) -> Result<Testbed, Error> {
         let mut testbed = self;
         let names = testbed.plan.paths.iter().map(|path| path.device.clone());
@@ -70,10 +66,8 @@ impl Testbed {
     }
 
     /// As [`build`](Testbed::build), with netem on the paths, which carries packets at once; also
-    /// returns the `tc` commands at the client and at the server.
-    ///
-    /// # Errors
-    /// As [`build`](Testbed::build), or if there is no netem.
+    /// returns the `tc` commands at the client and at the server. Errors: as
+    /// [`build`](Testbed::build), or if there is no netem.
     pub fn build_netem(scenario: &Scenario) -> Result<(Testbed, [Vec<String>; 2]), Error> {
         let testbed = Testbed::prepare(scenario)?;
         let lines = netem::lines(scenario, &testbed.plan)?;
@@ -105,7 +99,6 @@ impl Testbed {
         })
     }
 
-    /// Creates pairs of veth devices, with addresses and routes.
     fn pair(&self) -> Result<(), Error> {
         let pairs = netem::veth_lines(&self.plan, self.server.thread_id());
         self.client.run(move || iproute::run("ip", &[], &pairs))?;
@@ -133,10 +126,7 @@ impl Testbed {
     }
 
     /// Starts the emulator. The links use the random streams of this seed as in the simulator, and
-    /// their time counts from `epoch`.
-    ///
-    /// # Errors
-    /// If the system has no thread for it.
+    /// their time counts from `epoch`. Fails if the system has no thread for it.
     pub fn start(
         &mut self,
         scenario: &Scenario,

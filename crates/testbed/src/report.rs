@@ -120,11 +120,8 @@ pub struct Ends<T> {
 
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
-    /// Of the flows after the first.
     pub(crate) others: Vec<Delivered>,
-    /// With the testbed's own emulator.
     pub(crate) carried: Option<Carried>,
-    /// With netem: commands at the client and at the server.
     pub(crate) tc: Option<[Vec<String>; 2]>,
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
     pub(crate) drops: u64,
@@ -225,7 +222,6 @@ fn silence(
     Some(format!("nothing was delivered: {reason}"))
 }
 
-/// Bytes of links with a quota, in both directions over the whole run.
 fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
     let links = scenario.links.iter().zip(&carried.links).enumerate();
     let quotas = links.filter_map(|(number, (link, ways))| {

@@ -6,7 +6,6 @@ use ropewalk_simulator::{ApplicationSummary, CompetitorSummary, FlowSummary, jai
 use crate::competitors::Delivered;
 use crate::traffic::TrafficOutcome;
 
-/// Mean of each competitor's flows.
 pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<CompetitorSummary> {
     let entries = scenario.flows.iter().enumerate();
     let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);

@@ -25,13 +25,8 @@ pub(crate) fn unshare_user() -> io::Result<()> {
 
 /// Turns an open /dev/net/tun into a TUN device in the calling thread's network namespace: bare IP
 /// packets, one per read or write, no offloads (TUNSETIFF; the kernel's
-/// Documentation/networking/tuntap.rst). Closing the file removes the device.
-///
-/// # Errors
-/// EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
-///
-/// # Panics
-/// If the name is empty or longer than 15 bytes.
+/// Documentation/networking/tuntap.rst). Closing the file removes the device. Errors: EPERM without
+/// CAP_NET_ADMIN, EBUSY if the name is taken. Panics if the name is empty or longer than 15 bytes.
 pub(crate) fn attach_tun(file: &File, name: &str) -> io::Result<()> {
     assert!(!name.is_empty() && name.len() < libc::IFNAMSIZ, "{name:?}");
     // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.

@@ -24,7 +24,6 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 const PORT: u16 = 4434;
 
-/// Both ends of a tunnel, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
     pub(crate) client: IpAddr,

@@ -18,10 +18,8 @@ pub enum Right {
     UserNamespace,
 }
 
-/// Gets the right to create network namespaces; moves into a user namespace unless root.
-///
-/// # Errors
-/// If the kernel allows no user namespace, or the process has several threads.
+/// Gets the right to create network namespaces; moves into a user namespace unless root. Fails if
+/// the kernel allows no user namespace, or the process has several threads.
 pub fn acquire() -> Result<Right, Error> {
     if let Some(right) = right() {
         return Ok(right);
@@ -57,10 +55,7 @@ pub(crate) fn right() -> Option<Right> {
 }
 
 /// Ties this process and its namespaces to the lifetime of its parent thread. Must be called after
-/// [`acquire`], since a change of credentials resets it (prctl(2)).
-///
-/// # Errors
-/// Errors of prctl(2).
+/// [`acquire`], since a change of credentials resets it (prctl(2)). Returns errors of prctl(2).
 pub fn die_with_parent() -> io::Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }

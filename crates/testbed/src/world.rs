@@ -27,17 +27,14 @@ use crate::tunnel::Tunnel;
 /// Datagrams later than this beyond the links' delays are lost.
 const TIMEOUT: Time = Time::from_secs(2);
 
-/// Time for the threads to begin before the start.
 const BEFORE_START: Duration = Duration::from_millis(50);
 
 /// Runs a scenario on the kernel's TCP or MPTCP, over emulated links between new namespaces. These
 /// are removed when it returns or the process ends in any way.
 ///
-/// It takes the scenario's duration. Without root, call [`acquire`](crate::acquire) first.
-///
-/// # Errors
-/// If the scenario is invalid or unsupported, the system reports an error, or the connection gives
-/// no results.
+/// It takes the scenario's duration. Without root, call [`acquire`](crate::acquire) first. Fails if
+/// the scenario is invalid or unsupported, the system reports an error, or the connection gives no
+/// results.
 pub fn world(request: &Request) -> Result<Report, Error> {
     let scenario = request.parse()?;
     let step = request.timeline_step(scenario.duration)?;

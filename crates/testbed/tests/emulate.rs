@@ -274,7 +274,6 @@ print(connection.recv(5).decode())
     );
     let said = text(&scenario.run(&["--internet"], &script));
     assert_eq!(said, "hello\n");
-    // Translated, and all of it undone.
     let from = greeter.join().unwrap().to_string();
     assert!(
         from.starts_with("198.18.") || from.starts_with("198.19."),

@@ -174,7 +174,6 @@ fn a_burst_leaves_at_the_links_rate_and_what_the_queue_has_no_room_for_is_droppe
     assert_eq!(counters.sent_packets + counters.dropped_packets, 80);
     assert_eq!(received.len() as u64, counters.delivered_packets);
     assert!(received.len() >= 51, "{}", received.len());
-    // 2 ms for each of 1000 bytes.
     for (index, (_, arrival)) in (1..).zip(&received) {
         assert!(*arrival - start >= Duration::from_millis(10 + 2 * index));
     }

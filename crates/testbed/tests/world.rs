@@ -27,7 +27,6 @@ const TWO_LINKS: &str = r#"
     size = "4 MB"
 "#;
 
-/// Whether this machine permits runs; otherwise prints the reason.
 fn possible() -> bool {
     let doctor = Command::new(TESTBED).arg("doctor").output().unwrap();
     let text = String::from_utf8(doctor.stdout).unwrap();
@@ -231,7 +230,6 @@ fn competitors_share_the_link() {
     );
 }
 
-/// Network namespaces of a process's threads, except our own.
 fn namespaces(process: u32) -> BTreeSet<String> {
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     let tasks = fs::read_dir(format!("/proc/{process}/task"))

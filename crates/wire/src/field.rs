@@ -2,7 +2,6 @@
 
 use crate::error::Malformed;
 
-/// Checks for a minimum length.
 #[inline]
 pub(crate) fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
     let got = bytes.len();
@@ -33,7 +32,6 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(array(bytes, at))
 }
 
-/// Writes `value` at `at`; returns the offset of the next field.
 #[inline]
 pub(crate) fn put<const N: usize>(out: &mut [u8], at: usize, value: [u8; N]) -> usize {
     out[at..at + N].copy_from_slice(&value);

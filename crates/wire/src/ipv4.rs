@@ -9,7 +9,6 @@ use crate::field::{array, at_least, put, u16_at};
 /// A view of an IPv4 packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ipv4View<'a> {
-    /// Ends at the total length.
     bytes: &'a [u8],
 }
 

@@ -16,7 +16,6 @@ const DESTINATION_OPTIONS: u8 = 60;
 /// A view of an IPv6 packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ipv6View<'a> {
-    /// Ends with the payload.
     bytes: &'a [u8],
     protocol: u8,
     /// Offset after all extension headers.

@@ -62,7 +62,6 @@ pub fn hold(bytes: &[u8]) -> String {
     }
 }
 
-/// Actions of a driver after each frame; returns read bytes, if it reads.
 fn turn(
     association: &mut Association<Bytes>,
     now: Time,

@@ -28,7 +28,6 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    /// The first `len` bytes on the link.
     pub(super) fn up_to(&self, len: usize) -> Bytes<'a> {
         Bytes {
             data: &self.data[..self.data.len().min(len)],

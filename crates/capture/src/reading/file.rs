@@ -65,10 +65,8 @@ impl std::fmt::Debug for CaptureReader {
 }
 
 impl CaptureReader {
-    /// Opens a capture; `-` is standard input; gzip is decompressed.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is neither pcapng nor pcap.
+    /// Opens a capture; `-` is standard input; gzip is decompressed. Fails if the file cannot be
+    /// read, or is neither pcapng nor pcap.
     pub fn open(
         path: &Path,
         unwrapping: Unwrapping,
@@ -77,10 +75,8 @@ impl CaptureReader {
         CaptureReader::new(Input::open(path)?, unwrapping, local)
     }
 
-    /// Reads a capture from memory or a pipe; gzip is decompressed.
-    ///
-    /// # Errors
-    /// As [`CaptureReader::open`].
+    /// Reads a capture from memory or a pipe; gzip is decompressed. Errors: as
+    /// [`CaptureReader::open`].
     pub fn from_bytes(
         bytes: impl Read + Send + Sync + 'static,
         unwrapping: Unwrapping,
@@ -123,10 +119,8 @@ impl CaptureReader {
         })
     }
 
-    /// Reads the next packet; `None` at the end and after an error.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or a block violates the format.
+    /// Reads the next packet; `None` at the end and after an error. Fails if the file cannot be
+    /// read, or a block violates the format.
     pub fn next_packet(&mut self) -> Result<Option<CapturedPacket>, ReadError> {
         loop {
             if let Some(packet) = self.packets.ready.pop_front() {
@@ -223,7 +217,6 @@ fn reason<I>(error: &PcapError<I>) -> &'static str {
     }
 }
 
-/// Packets of the blocks read so far, with interfaces and local addresses.
 struct Packets {
     layers: Layers,
     local: HashSet<IpAddr>,

@@ -10,7 +10,6 @@ use etherparse::defrag::IpDefragBuf;
 /// Largest number of packets in reassembly, each up to 64 KiB.
 const MOST: usize = 256;
 
-/// Identity of a fragmented packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FragmentId {
     pub(super) source: IpAddr,

@@ -11,7 +11,6 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Bytes read ahead: the parser needs a file's header in one piece.
 const HEAD: u64 = 256 * 1024;
 
-/// Last error of an input, which the parser does not return.
 pub(super) type LastError = Arc<Mutex<Option<io::Error>>>;
 
 pub(super) struct Input {

@@ -73,7 +73,6 @@ impl Layers {
         (link::direction(link_type, frame), contents)
     }
 
-    /// Parses headers down to an IP header.
     fn follow(&mut self, mut next: Next<'_>, content: &mut Content, depth: usize) {
         for _ in 0..MOST_HEADERS {
             let following = match next {
@@ -94,7 +93,6 @@ impl Layers {
         content.skipped = Some("too many headers".into());
     }
 
-    /// Parses an IP packet, or stores a fragment.
     fn packet(&mut self, packet: Bytes<'_>, content: &mut Content, depth: usize) {
         if depth == 0 {
             content.skipped = Some("too many packets inside each other".into());

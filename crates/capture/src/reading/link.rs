@@ -52,7 +52,6 @@ pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
     })
 }
 
-/// Direction of a frame, if its link header has one.
 pub(super) fn direction(link_type: u16, frame: Bytes<'_>) -> Option<Direction> {
     let kind = match link_type {
         COOKED => frame.u16(0)?,

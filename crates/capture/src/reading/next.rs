@@ -7,7 +7,6 @@ use super::bytes::Bytes;
 /// Reason for a packet with incompletely captured headers.
 pub(super) const CUT_SHORT: &str = "cut short";
 
-/// Remainder of a packet after a header, by protocol.
 #[derive(Clone, Debug)]
 pub(super) enum Next<'a> {
     Ethernet(Bytes<'a>),
@@ -18,7 +17,6 @@ pub(super) enum Next<'a> {
     Ppp(Bytes<'a>),
     Mpls(Bytes<'a>),
     Ip(Bytes<'a>),
-    /// A packet not to be examined, with the reason.
     Skipped(Cow<'static, str>),
 }
 

@@ -83,7 +83,6 @@ pub struct Multipath {
 }
 
 impl Options {
-    /// Parses the bytes between a TCP header and its payload.
     pub(super) fn read(bytes: &[u8]) -> Options {
         let mut options = Options {
             len: bytes.len(),

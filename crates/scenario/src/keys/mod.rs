@@ -24,7 +24,6 @@ pub(crate) use wifi::{NEVER, NONE, OFF, RADIO, WIFI};
 
 use crate::measure::Measure;
 
-/// Keys of a table.
 #[derive(Debug)]
 pub(crate) struct Shape {
     /// In documentation order. Lists are shared between tables.
@@ -50,7 +49,6 @@ pub(crate) struct Key {
     pub doc: &'static str,
 }
 
-/// Value of a key that the file does not give.
 #[derive(Debug)]
 pub(crate) enum Default {
     /// None: the key is required.
@@ -83,7 +81,6 @@ impl Default {
     }
 }
 
-/// Field of the transport's `Config`.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub get: fn(&Config) -> Parsed,

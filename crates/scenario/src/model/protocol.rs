@@ -7,7 +7,6 @@ use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
 const UDP_HEADER: u32 = 8;
 
-/// Header bytes of a datagram, IP header included.
 pub(crate) fn datagram_headers(ip_version: IpVersion) -> u32 {
     ip_version.header_len() + UDP_HEADER
 }

@@ -14,7 +14,6 @@ use crate::model::{Channel, ETHERNET_MTU, RadioLink, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// Keys of wired links only.
 const OF_WIRES: [&str; 6] = ["delay", "jitter", "slot", "queue", "rate", "trace"];
 const RATE_OR_TRACE: Problem = Problem::OnlyWith("rate or trace");
 
@@ -202,7 +201,6 @@ pub(super) fn link_of(
     })
 }
 
-/// A link's name, shortened, and numbered if taken.
 fn unused(name: &str, links: &[LinkConfig]) -> String {
     let base: String = match name.chars().count() > MAX_NAME_CHARS {
         true => name.chars().take(MAX_NAME_CHARS - 5).collect(),
@@ -214,7 +212,6 @@ fn unused(name: &str, links: &[LinkConfig]) -> String {
     unused.expect("numbers do not end")
 }
 
-/// Warns of links on which almost no frame is delivered.
 pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, report: &mut Report) {
     let mut needs: Vec<Needs> = wireless.channels.iter().map(Needs::new).collect();
     for (link, radio) in links.iter().zip(&wireless.links) {

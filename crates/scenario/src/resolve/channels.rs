@@ -190,7 +190,6 @@ fn error_model(
     }
 }
 
-/// Nodes of the file; adds their radios to the channels.
 pub(super) fn nodes(
     sections: &[Section],
     wifi: &Wifi,
@@ -306,7 +305,6 @@ pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report
     }
 }
 
-/// Reads the loss matrix files of channels, whose radios are known now.
 pub(super) fn read_matrices(
     sections: &[Section],
     channels: &mut [Channel],

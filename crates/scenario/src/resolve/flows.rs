@@ -60,7 +60,6 @@ pub(super) fn flows(
 
 struct Flows<'a> {
     flows: Vec<Flow>,
-    /// Names with descriptions for error messages.
     names: HashMap<String, &'static str>,
     total: usize,
     offered: Offered,
@@ -265,7 +264,6 @@ fn check_single_path(
     used
 }
 
-/// Checks that all subflows fit a scheduler's bit set.
 fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
     let subflows = flow.paths_each() * flow.transport.subflows.per_path as usize;
     if subflows > MAX_SUBFLOWS {

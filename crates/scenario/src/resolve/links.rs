@@ -14,7 +14,6 @@ use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
 
-/// Format of a trace, for error messages.
 const TRACE_FORMAT: &str = "mahimahi's format: a line for each 1500 bytes that may be sent, with its time in \
                             whole milliseconds";
 /// Price of a link without one, if another link has one.
@@ -90,7 +89,6 @@ pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut 
     count
 }
 
-/// Numbered copies of this link.
 fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -> Vec<LinkConfig> {
     if count == 1 {
         for (key, end) in ["from", "to"].into_iter().zip(link.ends.iter().flatten()) {
@@ -157,7 +155,6 @@ fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
     }
 }
 
-/// The two nodes of the link, if the file names them.
 fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     for [given, other] in [["from", "to"], ["to", "from"]] {
         if section.has(given) && !section.has(other) {

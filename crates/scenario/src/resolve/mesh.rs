@@ -18,7 +18,6 @@ use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The mesh of the file, if any and valid.
 pub(super) fn mesh(
     root: &Section,
     wifi: &Wifi,
@@ -44,7 +43,6 @@ pub(super) fn mesh(
         .map(|required| ["link", "node", "zone"].map(|key| required.value::<u64>(key) as usize));
     let own = self::channels(section, channels, report);
     let seed: u64 = section.value("seed");
-    // Drawing positions can take long, and is useless after errors.
     let (Some(placement), Some(nodes), true) = (placement, nodes, report.is_empty()) else {
         return None;
     };
@@ -159,7 +157,6 @@ fn graph(
     }))
 }
 
-/// Nodes; adds their radios to the channels.
 pub(super) fn nodes_of(
     mesh: &Mesh,
     root: &Section,
@@ -187,7 +184,6 @@ pub(super) fn nodes_of(
         .collect()
 }
 
-/// Paths; creates missing links.
 pub(super) fn paths_of(
     mesh: &Mesh,
     links: &mut Vec<LinkConfig>,

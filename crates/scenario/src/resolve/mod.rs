@@ -28,7 +28,6 @@ use crate::section::Section;
 
 pub(crate) use traces::Traces;
 
-/// Resolves a file's tables. The scenario is invalid if an error was reported.
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
     let duration: Time = root.value("duration");
     let warmup: Time = root.value("warmup");

@@ -9,7 +9,6 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 
 const OTHERS: &str = r#"profile = "linux", "ns-3" or "rfc""#;
-/// Endpoint settings that the module supports.
 const ITS_OWN: [&str; 7] = [
     "congestion",
     "ip_version",
@@ -43,7 +42,6 @@ pub(super) fn check(
     check_inherited(section, protocol, config, report);
 }
 
-/// Checks that the module has this congestion control, scheduler and policy.
 pub(super) fn check_inherited(
     section: &Section,
     protocol: &Protocol,

@@ -9,11 +9,9 @@ use crate::error::Problem;
 use crate::report::Report;
 use crate::section::Section;
 
-/// Graph of the links between named nodes.
 pub(super) struct Nodes {
     by_name: BTreeMap<String, usize>,
     graph: Graph,
-    /// Index in the scenario of each link of the graph.
     links: Vec<usize>,
 }
 

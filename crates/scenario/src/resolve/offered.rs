@@ -8,7 +8,6 @@ use crate::model::{Flow, Traffic};
 use crate::report::Report;
 use crate::section::Section;
 
-/// Messages and frames that flows offer until the end.
 pub(super) struct Offered {
     duration: Time,
     before: f64,
@@ -62,7 +61,6 @@ impl Offered {
     }
 }
 
-/// Rounds down to three digits.
 fn whole(bps: f64) -> Rate {
     let step = 10f64.powi(bps.max(1.0).log10() as i32 - 2).max(1.0);
     Rate::from_bps(((bps / step).floor() * step) as u64)

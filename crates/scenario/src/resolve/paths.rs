@@ -185,7 +185,6 @@ impl Paths {
         chosen
     }
 
-    /// Paths with this name or matching this pattern.
     fn meant(&mut self, name: &str) -> Vec<usize> {
         if !name.contains(STAR) {
             return self.index_of(name).into_iter().collect();
@@ -199,7 +198,6 @@ impl Paths {
         let links = self.links.iter().filter(|(link, _)| is_meant(name, link));
         let mut links: Vec<(usize, String)> =
             links.map(|(link, index)| (*index, link.clone())).collect();
-        // Numeric, not alphabetical order.
         links.sort_unstable();
         links
             .into_iter()
@@ -304,7 +302,6 @@ fn routed(section: &Section, name: &str, nodes: &Nodes, report: &mut Report) -> 
     .collect()
 }
 
-/// The nodes `from` and `to`, if links name them.
 fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String; 2]> {
     if nodes.names().next().is_none() {
         let given = if section.has("from") { "from" } else { "to" };
@@ -339,7 +336,6 @@ fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report
     section.complain(key, Problem::Missing, report).allowed = Some(names);
 }
 
-/// Links with these names, without unknown ones.
 fn hops(
     names: &[String],
     section: &Section,

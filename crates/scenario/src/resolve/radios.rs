@@ -18,7 +18,6 @@ pub(super) struct Wifi<'a> {
     pub profile: WifiProfile,
 }
 
-/// A radio's entry over `[wifi]`.
 struct Settings<'a> {
     own: &'a Section,
     wifi: Option<&'a Section>,
@@ -44,7 +43,6 @@ impl Settings<'_> {
         }
     }
 
-    /// A rate of the 802.11 standard in use.
     fn rate(&self, key: &str, rate: Rate, standard: Standard, report: &mut Report) -> DataRate {
         let rates = standard.rates();
         let found = rates.iter().copied().find(|known| known.rate() == rate);

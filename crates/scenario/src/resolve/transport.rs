@@ -16,7 +16,6 @@ use crate::section::{Section, name_list};
 const OF_DATAGRAMS: [&str; 2] = ["segment", "ip_version"];
 const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#;
 
-/// Result of a flow's transport keys.
 pub(super) struct Transport {
     pub protocol: Protocol,
     pub config: Config,
@@ -203,7 +202,6 @@ fn of_subflows(scheduler: SchedulerConfig, usual: SchedulerConfig) -> SchedulerC
     }
 }
 
-/// Sets the endpoint settings that the section gives.
 fn set_fields(section: &Section, config: &mut Config) {
     for (key, parsed) in section.given() {
         if let Some(field) = key.default.field() {

@@ -16,13 +16,11 @@ pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
                 "link.{}.{key}: {why}; a queue in packets (such as \"100 packets\") is safer",
                 link.name,
             ));
-            // One warning is enough for equal queues in both directions.
             break;
         }
     }
 }
 
-/// Warns of a direction that delivers no full packet during the run.
 pub(super) fn of_dead_links(link: &LinkConfig, duration: Time, report: &mut Report) {
     let name = &link.name;
     if is_down_throughout(&link.down, duration) {
@@ -63,7 +61,6 @@ fn delivers_nothing(direction: &DirectionConfig, key: &str, duration: Time) -> O
     }
 }
 
-/// Whether the outages, which are sorted and disjoint, leave no time.
 fn is_down_throughout(outages: &[Outage], duration: Time) -> bool {
     let until = outages.iter().fold(Time::ZERO, |until, outage| {
         if outage.start > until {

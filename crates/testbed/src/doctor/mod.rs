@@ -42,10 +42,7 @@ impl Diagnosis {
 }
 
 /// Examines the machine and, if given, a scenario: sets up all but the traffic in temporary
-/// namespaces.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// namespaces. Fails if the scenario is wrong.
 pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
     let machine = Machine::examine();
     let scenario = match request {

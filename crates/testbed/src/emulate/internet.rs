@@ -18,7 +18,6 @@ const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
 const CABLES: [u8; 2] = [198, 18];
 const MAX_CABLES: u32 = 1 << 15;
 
-/// Changes to the machine's own network, undone on drop.
 #[derive(Debug)]
 pub(super) struct Internet {
     table: String,

@@ -56,10 +56,8 @@ pub struct Emulation {
 ///
 /// Signals to this process are passed on to the program. All its processes end with it, and the
 /// namespaces with their links are removed, however this process ends. Without root, call
-/// [`acquire`](crate::acquire) first.
-///
-/// # Errors
-/// If the scenario is wrong, or the system reports an error.
+/// [`acquire`](crate::acquire) first. Fails if the scenario is wrong, or the system reports an
+/// error.
 pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
     if emulation.program.is_empty() {
         return Err(Error::Unsupported {
@@ -117,7 +115,6 @@ fn environment(plan: &Plan) -> [(&'static str, String); 2] {
     ]
 }
 
-/// Only IPv4 is translated.
 fn is_translated(address: IpAddr) -> bool {
     address.is_ipv4()
 }
@@ -137,7 +134,6 @@ fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), E
         .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(nothing_there(program))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // The program reports invalid input itself.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(nothing_there(program))?;

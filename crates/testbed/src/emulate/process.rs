@@ -89,19 +89,16 @@ fn pass_on(wrapper: Pid, number: Signal) {
     let _ = kill_process(program.unwrap_or(wrapper), number);
 }
 
-/// `children` in proc_pid_task(5).
 fn only_child(of: Pid) -> Option<Pid> {
     let pid = of.as_raw_nonzero();
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
 }
 
-/// A background program, killed on drop.
 #[derive(Debug)]
 pub(super) struct Running(Child);
 
 impl Running {
-    /// Starts the program without input.
     pub(super) fn start(namespace: &Namespace, mut command: Command) -> Result<Running, Error> {
         command.stdin(Stdio::null());
         let (child, _) =

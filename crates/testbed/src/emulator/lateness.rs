@@ -3,7 +3,6 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 
-/// Largest p99 of a trustworthy run.
 const TRUSTED: Time = Time::from_millis(1);
 
 /// Distribution of delivery times minus due times.

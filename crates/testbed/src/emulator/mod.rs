@@ -28,7 +28,6 @@ use run::Run;
 
 #[derive(Debug)]
 pub(crate) struct Setup {
-    /// Its links have the scenario's numbers.
     pub(crate) network: Network<Packet>,
     pub(crate) paths: Vec<PathDevices>,
     pub(crate) mtu: usize,
@@ -81,7 +80,6 @@ pub struct DirectionCarried {
 /// A running emulator, which ends on drop.
 #[derive(Debug)]
 pub struct Emulator {
-    /// `None` once joined.
     thread: Option<JoinHandle<io::Result<Carried>>>,
     stop: OwnedFd,
 }
@@ -101,10 +99,8 @@ impl Emulator {
         })
     }
 
-    /// Stops the emulator and discards packets in flight.
-    ///
-    /// # Errors
-    /// If a device failed, or the capture could not be written.
+    /// Stops the emulator and discards packets in flight. Fails if a device failed, or the capture
+    /// could not be written.
     pub fn stop(mut self) -> io::Result<Carried> {
         self.join().expect("nobody else has waited for it")
     }

@@ -2,7 +2,6 @@
 
 const PER_CHUNK: usize = 256;
 
-/// Numbered slots of one size.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,

@@ -21,7 +21,6 @@ use crate::syscalls::schedule_fifo;
 
 /// Above all ordinary threads; below the kernel's own interrupt threads at 50.
 const PRIORITY: i32 = 40;
-/// Packets read from a device before the next device.
 const BATCH: usize = 32;
 /// epoll number of the file that ends the loop; devices count from zero.
 const STOP: u64 = u64::MAX;
@@ -168,7 +167,6 @@ impl Run {
         self.network.next().map(|key| key.time)
     }
 
-    /// Reads packets that the kernel has sent into a device.
     fn take_in(&mut self, device: usize) -> io::Result<()> {
         let (path, end) = (device / 2, device % 2);
         for _ in 0..BATCH {
@@ -220,7 +218,6 @@ impl Run {
         }
     }
 
-    /// Delivers the first due packet.
     fn hand_on(&mut self, now: Time) -> io::Result<()> {
         let Advance::Arrived(arrival) = self.network.advance(now, &mut self.watch) else {
             return Ok(());
@@ -241,7 +238,6 @@ impl Run {
         Ok(())
     }
 
-    /// Records the counters at the end of the warm-up.
     fn note_warmup(&mut self) {
         if let Some(warmup) = self.warmup.take() {
             for (link, direction) in directions(&self.network) {

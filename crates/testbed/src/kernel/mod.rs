@@ -43,7 +43,6 @@ impl fmt::Display for RouteMetrics {
     }
 }
 
-/// Number of subflows of the kernel's connection.
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
@@ -136,7 +135,6 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     })
 }
 
-/// Header bytes of a full segment in a packet on a link.
 fn headers(flow: &Flow) -> u64 {
     flow.full_packet() - flow.transport.segment.as_u64()
 }
@@ -219,7 +217,6 @@ mod tests {
         with(&format!("[transport]\n{transport}"))
     }
 
-    /// A scenario of two links and these lines.
     pub(super) fn with(more: &str) -> Scenario {
         let text = format!(
             "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\

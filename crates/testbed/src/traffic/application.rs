@@ -10,7 +10,6 @@ pub(crate) struct Application {
     /// Due times of messages; `None` for a bulk transfer.
     schedule: Option<Schedule>,
     size: Option<u64>,
-    /// Bytes of the messages due so far.
     due: u64,
     pub(crate) written: u64,
     /// Write times minus due times of messages, while the socket has space.
@@ -32,7 +31,6 @@ impl Application {
         self.schedule.is_none()
     }
 
-    /// Whether a finite transfer has been written completely.
     pub(crate) fn is_done(&self) -> bool {
         self.size == Some(self.written)
     }
@@ -50,12 +48,10 @@ impl Application {
         }
     }
 
-    /// Due time of the next message.
     pub(crate) fn next(&self) -> Option<Time> {
         self.schedule.as_ref().map(Schedule::next)
     }
 
-    /// Bytes to write now.
     pub(crate) fn writable(&self) -> u64 {
         match (&self.schedule, self.size) {
             (Some(_), _) => self.due - self.written,

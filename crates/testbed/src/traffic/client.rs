@@ -18,10 +18,8 @@ use super::{datagrams, socket, socks};
 
 /// Runs the client on this thread, in the thread's network namespace, until the transfer is
 /// complete or the duration is over; at most two seconds more. The thread keeps a real-time
-/// priority for thin streams, so do not use it for anything else.
-///
-/// # Errors
-/// Any reason that makes the results invalid.
+/// priority for thin streams, so do not use it for anything else. Error: any reason that makes the
+/// results invalid.
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
     be_punctual(session.plan())?;
@@ -67,7 +65,6 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     Ok(report)
 }
 
-/// Opens the connection; false if the duration ends before.
 fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, TrafficError> {
     let plan = session.plan();
     let server = SocketAddr::new(plan.paths[0].server, port);
@@ -110,10 +107,8 @@ fn close(socket: &Socket) -> Result<(), TrafficError> {
     Ok(())
 }
 
-/// Interval of checks for the other end's failure.
 const LOOK: Time = Time::from_millis(100);
 
-/// Time to wait for the server to close.
 const CLOSING: Time = Time::from_secs(1);
 
 struct Writer<'a> {
@@ -170,7 +165,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Responds to the server's requests until the duration is over.
     fn answer(&mut self) -> Result<(), TrafficError> {
         let mut is_full = false;
         loop {
@@ -231,7 +225,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes once; false if the socket is full.
     fn write(&mut self, now: Time, most: u64) -> Result<bool, TrafficError> {
         let application = &mut self.application;
         let bytes = self.chunk.at(application.written, most);

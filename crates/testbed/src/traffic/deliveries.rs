@@ -7,7 +7,6 @@ use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram, Schedule, 
 use super::plan::Plan;
 use super::session::WriteLog;
 
-/// Deliveries in order: delays, the last one, the longest gap.
 #[derive(Debug)]
 pub(crate) struct Deliveries {
     warmup: Time,
@@ -76,7 +75,6 @@ impl Deliveries {
         }
     }
 
-    /// Records a datagram read now, with its due time.
     pub(crate) fn datagram(&mut self, now: Time, bytes: u64, due: Option<Time>) {
         self.count(now, bytes);
         self.delay(now, due);

@@ -8,9 +8,7 @@ use super::sampler::Measured;
 /// Observations of the client.
 #[derive(Debug)]
 pub struct ClientReport {
-    /// Start of the connection attempt; ideally zero.
     pub(crate) began: Time,
-    /// Time when the connection was established, if ever.
     pub(crate) connected: Option<Time>,
     /// Lateness of messages written to a socket with space.
     pub(crate) lateness: Histogram,

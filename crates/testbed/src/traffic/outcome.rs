@@ -103,9 +103,7 @@ pub struct ConnectionTimeline {
 }
 
 /// Combines the results of [`run_client`](super::run_client) and [`run_server`](super::run_server).
-///
-/// # Errors
-/// The error of the end that failed first.
+/// Error: the error of the end that failed first.
 pub fn outcome(
     session: &Session,
     client: Result<ClientReport, TrafficError>,
@@ -146,7 +144,6 @@ struct SubflowEnds {
     path: Option<usize>,
     link: String,
     client: usize,
-    /// `None` if the server never saw it.
     server: Option<usize>,
 }
 
@@ -206,7 +203,6 @@ impl Order {
         subflows.collect()
     }
 
-    /// Rows of both ends: the client's state, the server's goodput.
     fn timeline(&self, client: &ClientReport, server: &ServerReport) -> Timeline {
         let mut timeline = Timeline::default();
         let mut received = server.measured.rows.iter().peekable();

@@ -18,7 +18,6 @@ const WORD: usize = size_of::<u64>();
 /// with 18 GB/s for a running sum.
 const BLOCK: usize = 64;
 
-/// Differences between the words of a block and its first word.
 const STEPS: [u64; BLOCK] = {
     let mut steps = [0; BLOCK];
     let mut word = 1;
@@ -49,10 +48,8 @@ impl Pattern {
         last.copy_from_slice(&expected.to_le_bytes()[..last.len()]);
     }
 
-    /// Checks that these bytes are the part of the stream from this offset.
-    ///
-    /// # Errors
-    /// The first wrong byte.
+    /// Checks that these bytes are the part of the stream from this offset. Error: the first wrong
+    /// byte.
     pub fn check(&self, offset: u64, bytes: &[u8]) -> Result<(), Corruption> {
         let (number, head) = self.head(offset, bytes.len());
         let (first, rest) = bytes.split_at(head.len());

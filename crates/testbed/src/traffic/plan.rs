@@ -115,7 +115,6 @@ impl Plan {
         }
     }
 
-    /// Requests of the server, if any.
     pub(crate) fn conversation(&self) -> Option<Conversation> {
         let Traffic::Requested(requested) = &self.traffic else {
             return None;

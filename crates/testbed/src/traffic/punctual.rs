@@ -25,7 +25,6 @@ pub(crate) fn be_punctual(plan: &Plan) -> Result<(), TrafficError> {
         source: errno.into(),
     })?;
     if plan.schedule().is_some_and(|thin| thin.spacing() >= THIN) {
-        // Without the right, the thread stays an ordinary one.
         let _ = schedule_fifo(PRIORITY);
     }
     Ok(())

@@ -12,7 +12,6 @@ use socket2::Socket;
 use super::application::Chunk;
 use super::error::{Side, TrafficError};
 
-/// A stream that is written until the socket is full.
 pub(crate) struct Pipe<'a> {
     pub(crate) socket: &'a Socket,
     pub(crate) chunk: &'a mut Chunk,

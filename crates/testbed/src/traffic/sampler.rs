@@ -23,7 +23,6 @@ pub(crate) struct Sampler {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Addresses of all subflows, in the order of the states.
     pub(crate) addresses: Vec<Addresses>,
     /// At the end of the warm-up, if reached.
     pub(crate) baseline: Option<Row>,
@@ -37,13 +36,10 @@ pub(crate) struct Row {
     /// End of the step, equal at both ends of the connection.
     pub(crate) due: Time,
     pub(crate) at: Time,
-    /// Bytes read or written by the application.
     pub(crate) bytes: u64,
-    /// States of the subflows that existed.
     pub(crate) subflows: Vec<SubflowState>,
 }
 
-/// Longest time between samples.
 const LOOK: Time = Time::from_millis(100);
 
 impl Sampler {
@@ -83,7 +79,6 @@ impl Sampler {
         if let Some(step) = self.step
             && now >= self.next_step
         {
-            // If steps were missed, one row covers them.
             let step = step.max(Time::from_nanos(1));
             let passed = now.saturating_sub(self.next_step).as_nanos() / step.as_nanos();
             let due = self.next_step + step * passed;

@@ -16,10 +16,8 @@ use super::{datagrams, requested, socket};
 
 /// Runs the server on this thread, in the thread's network namespace, until the transfer is
 /// complete or the duration is over; at most two seconds more. Checks every byte. As for
-/// [`run_client`](super::run_client), do not use the thread for anything else.
-///
-/// # Errors
-/// Any reason that makes the results invalid.
+/// [`run_client`](super::run_client), do not use the thread for anything else. Error: any reason
+/// that makes the results invalid.
 pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
@@ -98,7 +96,6 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
     }
 }
 
-/// Interval of checks for the other end's failure.
 const LOOK: Time = Time::from_millis(100);
 
 /// Largest read, whose data stay in the cache for the check.

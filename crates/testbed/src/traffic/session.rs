@@ -20,14 +20,12 @@ pub struct Session {
     changed: Condvar,
     writes: Mutex<WriteLog>,
     due_times: Mutex<DueTimes>,
-    /// Requests of the server, if any.
     conversation: Option<Mutex<Conversation>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     port: Option<u16>,
-    /// Time of the last byte of a finite transfer.
     complete: Option<Time>,
     stopped: bool,
     ends: [End; 2],
@@ -66,7 +64,6 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Time since the start; zero before it.
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
@@ -144,7 +141,6 @@ impl Session {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Requests and responses, for such traffic.
     pub(crate) fn conversation(&self) -> Option<MutexGuard<'_, Conversation>> {
         let conversation = self.conversation.as_ref()?;
         Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))

@@ -13,7 +13,6 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::error::TrafficError;
 use super::plan::{Plan, SocketProtocol};
 
-/// Client socket, bound to its address on the first path.
 pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     let socket = open(plan)?;
     let path = &plan.paths[0];

@@ -70,7 +70,6 @@ fn request(to: SocketAddr) -> Vec<u8> {
     request
 }
 
-/// Fills `bytes`; false if the duration ends before.
 fn read(session: &Session, socket: &Socket, bytes: &mut [u8]) -> Result<bool, TrafficError> {
     let mut filled = 0;
     let mut stream = socket;

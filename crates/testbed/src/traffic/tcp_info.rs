@@ -92,13 +92,11 @@ const _: () = assert!(LAYOUT == 248 && offset_of!(Layout, bytes_acked) == 120);
 /// `struct mptcp_subflow_data`: four 32-bit numbers before an array with an element per subflow.
 const ARRAY_HEADER: usize = 16;
 
-/// `struct __kernel_sockaddr_storage`.
 const SOCKADDR: usize = 128;
 
 /// One end's state of a subflow or TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubflowState {
-    /// Congestion window, in bytes.
     pub(crate) cwnd: u64,
     /// Slow-start threshold, in bytes; `None` while unlimited.
     pub(crate) ssthresh: Option<u64>,
@@ -108,9 +106,7 @@ pub(crate) struct SubflowState {
     pub(crate) srtt: Option<Time>,
     /// With SYN and its retransmissions.
     pub(crate) retransmissions: u64,
-    /// Bytes received in subflow order.
     pub(crate) received: Option<u64>,
-    /// Data segments, including retransmissions.
     pub(crate) data_segments: Option<u64>,
     /// Segments that arrived twice, by D-SACKs (RFC 2883).
     pub(crate) dsack_duplicates: Option<u64>,
@@ -200,7 +196,6 @@ impl SubflowState {
     }
 }
 
-/// A reply with an element for each subflow.
 struct Array {
     bytes: Vec<u8>,
     subflows: usize,

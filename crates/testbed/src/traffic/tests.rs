@@ -65,7 +65,6 @@ fn a_server_of_tcp_is_a_fallback() {
     let session = session(SocketProtocol::Mptcp, LONG);
     let client = client_against(&session, |listener| {
         let (mut accepted, _) = listener.accept().unwrap();
-        // Until the client has closed or reset.
         let _ = accepted.read_to_end(&mut Vec::new());
     });
     match client {
@@ -218,7 +217,6 @@ fn a_server_that_reads_nothing_ends_with_the_duration() {
 fn a_client_that_writes_nothing_ends_with_the_duration() {
     let session = session(SocketProtocol::Tcp, Time::from_millis(300));
     let server = server_against(&session, |mut stream| {
-        // Until the server has closed.
         let _ = stream.read(&mut [0]);
     });
     let report = server.unwrap();

@@ -82,7 +82,6 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
         let addresses = addresses.iter().map(|ip| ip.parse().unwrap()).collect();
         Config::new(relay.clone(), Role::Listen { at, clients }, addresses)
     };
-    // No client can have the relay's address.
     let taken = listen(&["10.199.0.1/24", "10.199.0.3/24"]);
     let error = relay_side.run(|| Tunnel::open(taken)).err().unwrap();
     let said = error.to_string();
@@ -106,7 +105,6 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
         runs.join().unwrap();
     }
 
-    // Twice, since addresses are free again after their client has gone.
     for _ in 0..2 {
         let (control, runs) = run(&client_side, dial(&van, relay.public(), &OWN));
         until("the client comes in", || {

@@ -15,7 +15,6 @@ use super::refused::until;
 use super::router::{ip, join};
 use super::{CLIENT, RELAY, connect, network, skipped, use_congestion_control};
 
-/// A client with two paths through a router to the relay.
 struct TwoWays {
     relay: Namespace,
     router: Namespace,
@@ -126,7 +125,6 @@ fn is_heard(end: &Control, number: usize) -> bool {
     link(end, number).is_some_and(|link| link.sent.smoothed_round_trip.is_some())
 }
 
-/// Bytes that an end has sent and received on a link.
 fn carried(end: &Control, number: usize) -> u64 {
     link(end, number).map_or(0, |link| link.sent.bytes + link.received.bytes)
 }
@@ -263,7 +261,6 @@ fn a_tunnel_begins_over_a_backup_and_a_new_relay_hears_of_standby() {
     ends.close();
 }
 
-/// Sends `bytes` from the relay's end to the client's, by TCP within the tunnel.
 fn download(testbed: &Testbed, bytes: usize) {
     let listener = testbed
         .server

@@ -37,7 +37,6 @@ const ARGUMENTS: &str = "ROPEWALK_GATEWAY_ARGUMENTS";
 const RELAY: &str = "10.199.0.1";
 const CLIENT: &str = "10.199.0.2";
 
-/// Whether tests must be skipped, with the reason printed.
 fn skipped() -> bool {
     let why = if !geteuid().is_root() {
         "it takes root"
@@ -210,7 +209,6 @@ fn a_connection_through_the_tunnel_is_whole_both_ways_and_uses_both_links() {
     if skipped() {
         return;
     }
-    // At least one direction each.
     let packets = echoed("cubic");
     assert!(packets.iter().all(|&packets| packets > 100), "{packets:?}");
 }

@@ -21,7 +21,6 @@ const BESIDE: u32 = 68;
 const FOUR: [&str; 2] = ["10.199.0.1", "10.199.0.2"];
 const SIX: [&str; 2] = ["fd00:199::1", "fd00:199::2"];
 
-/// Three namespaces in a row, joined by veth devices.
 struct Network {
     relay: Namespace,
     router: Namespace,

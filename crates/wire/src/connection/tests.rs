@@ -48,7 +48,6 @@ fn write(connection: &mut Connection, from: Side, subflow: usize, segment: &Segm
     bytes
 }
 
-/// Opens both subflows with window shifts 7 and 3.
 fn open(ends: &mut [Connection; 2]) {
     let capable = |key| SynMultipath::Capable {
         key,

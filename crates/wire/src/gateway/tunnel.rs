@@ -26,7 +26,6 @@ const CLOSE: u8 = 5;
 const TERMS: u8 = 6;
 const TERMS_SEEN: u8 = 7;
 const PATH_MTU: u8 = 8;
-/// Flags in the type byte of a packet's frame.
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
 const IN_STEP: u8 = 0x20;

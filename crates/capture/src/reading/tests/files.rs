@@ -39,7 +39,6 @@ fn what_is_no_capture_is_refused() {
     }
 }
 
-/// Reads a capture to its end or first error.
 fn exhaust(content: &[u8]) {
     for unwrapping in [Unwrapping::Off, Unwrapping::AnyPort] {
         if let Ok(mut reader) = open(content, unwrapping) {

@@ -77,7 +77,6 @@ fn a_header_checksum_of_0_is_right_where_the_sum_is() {
     packet[10..12].fill(0);
     let found = content(101, packet.clone());
     assert_eq!(found.ip_checksum, Checked::Partial);
-    // With this identification the sum is right.
     packet[4..6].fill(0);
     let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[..20]);
     packet[4..6].copy_from_slice(&sum.ones_complement().to_ne_bytes());

@@ -16,7 +16,6 @@ use super::super::socket;
 use super::Framing;
 use super::departures::Departures;
 
-/// Sends until the transfer is complete or the duration is over.
 pub(crate) fn run(
     session: &Session,
     settings: &DatagramSettings,
@@ -109,7 +108,6 @@ impl Sender<'_> {
         }
     }
 
-    /// Sends one datagram; false if the socket is full.
     fn send(&self, datagram: &[u8]) -> Result<bool, TrafficError> {
         loop {
             return match self.socket.send(datagram) {

@@ -70,7 +70,6 @@ impl Departures {
         }
     }
 
-    /// Records that the next datagram was sent.
     pub(crate) fn left(&mut self, now: Time, departure: Departure) {
         match self {
             Departures::Messages(schedule) => schedule.advance(),

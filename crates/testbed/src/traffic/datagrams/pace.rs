@@ -11,7 +11,6 @@ use ropewalk_quantities::Time;
 /// Time by which a datagram precedes its transmission on the link, so that a short pause of the
 /// machine does not idle the link.
 const LEAD: Time = Time::from_millis(5);
-/// Largest number of datagrams queued at the link.
 const MAX_WAITING: usize = 512;
 
 /// The first link of a bulk sender, which no other flow uses.
@@ -66,7 +65,6 @@ impl Pace {
         (due, at.min(due))
     }
 
-    /// Records a packet whose transmission begins at this time.
     pub(crate) fn sent(&mut self, at: Time, size: u32) {
         self.now = at;
         while !matches!(self.link.advance(at, &mut ()), Advance::Nothing) {}

@@ -54,7 +54,6 @@ impl LinkTerms {
         out
     }
 
-    /// Parses at least [`LEN`](LinkTerms::LEN) bytes.
     pub(super) fn parse(bytes: &[u8]) -> LinkTerms {
         let rate = u64_at(bytes, 2);
         LinkTerms {
