@@ -25,12 +25,11 @@ PICTURES = Path(__file__).with_name("images") / "reproductions"
 INTRO = """\
 # Reproductions
 
-Tables and figures of papers, made again: what the paper states, what we get, and why the
-two differ where they do. `ropewalk reproduce PAPER ITEM` prints one; the papers' own
-numbers are in
+Reproduced tables and figures of papers: the paper's values, ours, and reasons of differences.
+`ropewalk reproduce PAPER ITEM` prints one. The papers' numbers are in
 [published.toml](../python/ropewalk/papers/published.toml), each with its section.
-`make reproductions` makes all of them again and writes this page, the numbers in the
-reasons included. Nothing here is typed by hand but this paragraph.
+`make reproductions` repeats all of them and writes this page, the numbers in the reasons
+included.
 """
 
 
@@ -48,7 +47,7 @@ def block(made: Reproduction) -> str:
         "",
     ]
     if made.choices:
-        lines += ["What the paper leaves open, and what each choice gives; * is taken:", ""]
+        lines += ["Open choices of the paper, with their results; * marks the chosen one:", ""]
     for group in alike(made.choices):
         names = quantities(group)
         lines += [f"| | {' | '.join(names)} |", f"| --- |{' --: |' * len(names)}"]

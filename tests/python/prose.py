@@ -112,9 +112,9 @@ LIMITS = {
     "docs, rewritten": DOCS_AIM,
     "key texts": Numbers(what=0, dialect=0.4, long_percent=0),
     "help texts": Numbers(what=0, dialect=0, long_percent=0),
-    "sources of generated pages": Numbers(what=8.7, dialect=4.7, long_percent=3),
-    "Rust comments": Numbers(what=7.5, dialect=7.9, long_percent=3),
-    "Python docstrings": Numbers(what=11.9, dialect=8.5, long_percent=3),
+    "sources of generated pages": Numbers(what=1.5, dialect=4, long_percent=3),
+    "Rust comments": Numbers(what=1.5, dialect=4, long_percent=3),
+    "Python docstrings": Numbers(what=1.5, dialect=4, long_percent=3),
 }
 
 

@@ -29,32 +29,29 @@ NEAR_M = 10
 FAR_M = 90
 
 TWO_NUMBERS = (
-    "The paper plots the module's gThroughput, the sum of cwnd x MSS / srtt, which is what"
-    " windows would let out; compared is that. Goodput is in the table."
+    "The paper plots the module's gThroughput, the sum of cwnd x MSS / srtt, which is the rate "
+    "allowed by the windows. The comparison uses it, too; goodput is in the table."
 )
 OF_DOOR = (
-    "TCP-DOOR of the module ignores duplicates: both paths stay full, at the slower one's rate,"
-    " which is twice of one that is left alone."
+    "TCP-DOOR of the module ignores duplicates: both paths stay full, at the slower one's rate, "
+    "which gives twice the rate of a single remaining path."
 )
-OF_DEAF = (
-    "F-RTO of the module ignores duplicates, too, and throws acknowledgements away by chance."
-)
+OF_DEAF = "F-RTO of the module ignores duplicates, too, and discards acknowledgements at random."
 OF_EQUAL = (
-    "D-SACK counts duplicates against the path that holds up the stream. Between two equal wires"
-    " neither does, and both stay full (table III); between two radios one does now and then,"
-    " and how often their noise decides, which the paper does not state."
+    "D-SACK counts duplicates against the path that delays the stream. Between two equal links "
+    "neither path does, and both stay full (table III). Between two radios one path does at "
+    "times; how often depends on their noise, which the paper does not state."
 )
-OF_SLOW = "Duplicates halve the faster path's window until the slower one alone is left."
+OF_SLOW = "Duplicates halve the faster path's window until only the slower one is left."
 OF_FAST = (
-    "D-SACK blames the slower path, for segments that were not reported yet; the faster one is"
-    " left with its queue full."
+    "D-SACK blames the slower path for segments not reported before; the faster one remains, "
+    "with its queue full."
 )
 OF_RANGE = (
-    "One number is fitted, the exponent of the path loss (2.2), so that 54 Mbit/s reach 70 m as"
-    " the paper says; Nakagami's m falls from 1.5 to 0.75 at 80 m, as ns-3's does unless told"
-    " otherwise."
+    "One number is fitted, the exponent of the path loss (2.2), so that 54 Mbit/s reach 70 m as "
+    "in the paper. Nakagami's m falls from 1.5 to 0.75 at 80 m, the default of ns-3."
 )
-OF_RFC = "RFC 8684 uses both paths, whatever the answer to reordering: no subflow is reordered."
+OF_RFC = "RFC 8684 uses both paths for every reordering policy, because no subflow is reordered."
 
 
 def fig3(*, seed: int, runs: int, progress: Progress) -> Reproduction:
@@ -96,7 +93,7 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
         comparisons=(*_claims(of), *_near(of)),
         choices=(
             Choice(
-                "Is gThroughput what was delivered?",
+                "Does gThroughput equal the delivered rate?",
                 "both are shown; the paper's log has the first",
                 tuple(
                     Alternative(
@@ -170,7 +167,9 @@ def _claims(of: _Curves) -> list[Comparison]:
                 published=stated["s2_gain_percent"],
                 unit="%",
                 digits=0,
-                reason=f'{reason} The paper has "up to"; why it has less or more is not known.',
+                reason=(
+                    f'{reason} The paper has "up to"; the reason of the difference is not known.'
+                ),
             )
             for policy, reason in (("tcp-door", OF_DOOR), ("dsack", OF_EQUAL), ("f-rto", OF_DEAF))
         ]

@@ -87,7 +87,7 @@ WIRES = """\
 title = "{title}"
 duration = "{duration} s"
 
-# In place of each radio a wire with what the paper's TCP gets out of it.
+# In place of each radio a wired link with the goodput of the paper's TCP.
 [[link]]
 name = "first"
 rate = "{first} Mbit/s"

@@ -32,34 +32,35 @@ LONGER_MS = 12.5
 
 OF_POLICY = {
     "none": (
-        "NoPR: the faster path is ahead of the stream, which its own receiver answers with"
-        " duplicates; it backs off until one path is left."
+        "NoPR: the faster path is ahead of the stream, and its own receiver answers with "
+        "duplicates. The path backs off until one path is left."
     ),
     "dsack": (
-        "D-SACK: duplicates count against the path that holds up the stream. Two equal wires"
-        " hold up nothing, so that both stay full (S1); with radios one does, now and then. Why"
-        " Un-CC keeps more of the slower radio in S3 than the paper's is not known."
+        "D-SACK: duplicates count against the path that delays the stream. Neither of two equal "
+        "links does, so that both stay full (S1); with radios one does at times. Why Un-CC uses "
+        "more of the slower radio in S3 than the paper's is not known."
     ),
     "eifel": (
-        "Eifel is not met and not fitted: windows come back at each duplicate whose echo is older"
-        " than the retransmission, so that single packets decide which path is left. The paper's"
-        " S2 to S4 contradict each other (its sections IV.B and V)."
+        "Eifel does not agree and is not fitted: windows are restored at each duplicate whose "
+        "echo is older than the retransmission, so that single packets decide which path is "
+        "left. The paper's S2 to S4 contradict each other (its sections IV.B and V)."
     ),
     "tcp-door": (
-        "TCP-DOOR: duplicates are ignored, both paths are used, at the slower one's rate. In S2"
-        " over wires the second path has one timeout while its first queue builds up, and never"
-        " grows back to the other; a wire of 12.5 ms takes that away (below), radios do, too."
+        "TCP-DOOR: duplicates are ignored, and both paths are used at the slower one's rate. In "
+        "S2 with wired links the second path has one timeout while its first queue builds up, "
+        "and never catches up with the other. A delay of 12.5 ms avoids the timeout (below), and"
+        " so do radios."
     ),
     "f-rto": (
-        "F-RTO cannot be repeated, not even by its authors: the module throws acknowledgements"
-        " away with a chance that it takes from the wall clock. Here it is 3 % in every run."
+        "F-RTO is not repeatable, not even by its authors: the module discards acknowledgements "
+        "with a probability taken from the wall clock. Here it is 3 % in every run."
     ),
 }
 OF_RFC = (
-    "RFC 8684 judges a subflow by its own numbers: no path reorders its packets, so nothing looks"
-    " like a loss, all answers to reordering are one, and both paths are full. What waits is what"
-    " the faster path is ahead by: of that the paper's stack sees next to nothing, for it stops"
-    " that path."
+    "RFC 8684 judges a subflow by its own numbers. No path reorders its packets, so nothing "
+    "resembles a loss, all reordering policies are equal, and both paths are full. The buffer "
+    "holds the lead of the faster path. The paper's stack hardly has such a lead, because it "
+    "stops that path."
 )
 
 
@@ -130,7 +131,7 @@ def _of_second_wire(
     longer = [replace(each, second_ms=LONGER_MS) for each in usual]
     of_longer = simulated(longer, seed=seed, runs=runs, progress=None)
     return Choice(
-        "How long is the second wire? S2 TCP-DOOR",
+        "How long is the second link's delay? S2 TCP-DOOR",
         f"{usual[0].second_ms:g} ms",
         tuple(
             Alternative(

@@ -50,7 +50,7 @@ def reproduce() -> Reproduction:
                 digits=4,
             ),
             Choice(
-                "How many packets fit into the system?",
+                "What is the capacity of the system in packets?",
                 "300 in each row",
                 tuple(
                     Alternative(name, {"greatest change of p": max(_changes(name))})

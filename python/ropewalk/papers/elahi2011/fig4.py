@@ -36,7 +36,7 @@ def reproduce() -> Reproduction:
         draw=lambda: curves(table, "probability", "probability of at most n packets"),
         choices=(
             Choice(
-                f"How many packets fit into the system? (p of at most {last})",
+                f"What is the capacity of the system in packets? (p of at most {last})",
                 "300 in each row",
                 tuple(
                     Alternative(

@@ -98,10 +98,9 @@ def _of_effective(table: pl.DataFrame) -> str:
     first = rows()[0]
     half = replace(queue(first), arrival_rate=first.arrival / 2)
     return (
-        "The analytic column, N_q / W_s, is no rate at which packets leave: at half of the first"
-        f" row's arrivals it is {goodput(half):.2g} packets/s while {throughput(half):.0f} leave."
-        " What leaves the queue of the model is"
-        f" {_percent(table, 'effective', 'arrival')} of what arrives."
+        "The analytic column, N_q / W_s, is not a departure rate: at half of the first row's "
+        f"arrivals it is {goodput(half):.2g} packets/s while {throughput(half):.0f} leave. The "
+        f"model's departures are {_percent(table, 'effective', 'arrival')} of the arrivals."
     )
 
 
@@ -111,10 +110,10 @@ def _of_exact(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
     found = simulated.filter(pl.col("links") == EXACT.key)
     return (
         "Over links whose goodput is each connection's departure rate the simulated system gives"
-        f" {_percent(table, EXACT.key, 'effective')} of what leaves the queue; it drops"
-        f" {found['dropped_packets'].sum()} packets and sends {found['retransmissions'].sum()}"
-        " again, and what still waits after the 100 s is not counted. So the experiment was not"
-        " limited as the model is."
+        f" {_percent(table, EXACT.key, 'effective')} of the model's departures. It drops "
+        f"{found['dropped_packets'].sum()} packets and retransmits "
+        f"{found['retransmissions'].sum()}; packets queued at the end of the 100 s are not "
+        "counted. So the experiment was not limited like the model."
     )
 
 
@@ -125,27 +124,26 @@ def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
     found = simulated.filter(pl.col("links") == ETHERNET.key)
     segments = found["segments_per_packet"].to_numpy()
     rates = sorted({rate / PER_MBIT for row in rows() for rate in row.departure}, reverse=True)
+    least = found["least_utilization"].to_numpy().min()
     download = system()["download"]
     minutes = download["megabytes"] * 2**20 * 8 / (download["mbps"] * 1e6) / 60
     return (
-        f"The departure rates are {', '.join(f'{rate:g}' for rate in rates)} Mbit/s, if a Mbit is"
-        " 2^20 bit. On Ethernet links of as many 10^6 bit/s, where the"
-        f" {segments.min():.2f} to {segments.max():.2f} segments of a packet have"
-        f" {ETHERNET.headers} bytes of headers and {ETHERNET.frame} of framing each, the links are"
-        " all but full"
-        f" ({100 * float(found['least_utilization'].to_numpy().min()):.1f} % at the least): more"
-        f" arrives than they carry. That gives {_percent(table, ETHERNET.key, 'departure')} of"
-        " the departure rates, where the experiment read"
-        f" {_percent(table, 'experimental_published', 'departure')}, alike in every row; the"
-        f" analytic column is {_percent(table, 'analytic', 'departure')} of them, and its"
-        " nearness then is chance. The paper states neither the Mbit nor the framing, which makes"
-        " this likely and not certain (the item table1 has other framings). What is simulated is"
-        f" the gateway's association, whose headers are {HEADER} bytes where the paper's are"
-        f" {system()['header_bytes']}, and whose windows are acknowledged on the fastest"
-        " connection: some tenths of a per cent. The paper's"
-        f" {download['minutes']} minutes for"
-        f" {download['megabytes']} MB at {download['mbps']} Mbit/s are {minutes:.2f} with 2^20"
-        " bytes and 10^6 bit."
+        f"The departure rates are {', '.join(f'{rate:g}' for rate in rates)} Mbit/s, if a Mbit "
+        "is 2^20 bit. On Ethernet links of the same numbers of 10^6 bit/s, each of the "
+        f"{segments.min():.2f} to {segments.max():.2f} segments of a packet has "
+        f"{ETHERNET.headers} bytes of headers and {ETHERNET.frame} of framing. Then the links are"
+        f" nearly saturated (at least {100 * float(least):.1f} %), because arrivals exceed their "
+        f"capacity. That gives {_percent(table, ETHERNET.key, 'departure')} of the departure "
+        f"rates; the experiment has {_percent(table, 'experimental_published', 'departure')}, "
+        "similar in every row. The analytic column is "
+        f"{_percent(table, 'analytic', 'departure')} of them, so its agreement is chance. The "
+        "paper states neither the Mbit nor the framing, which makes this likely but not certain "
+        "(the item table1 has other framings). The simulation uses the gateway's "
+        f"aggregator, whose headers have {HEADER} bytes instead of the paper's "
+        f"{system()['header_bytes']}, and whose windows are acknowledged on the fastest "
+        "connection: some tenths of a per cent. The paper's "
+        f"{download['minutes']} minutes for {download['megabytes']} MB at {download['mbps']} "
+        f"Mbit/s are {minutes:.2f} with 2^20 bytes and 10^6 bit."
     )
 
 

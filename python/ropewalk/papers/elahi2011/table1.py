@@ -28,12 +28,12 @@ def reproduce(
         draw=lambda: draw(table),
         choices=(
             Choice(
-                "How many packets fit into the system, N?",
+                "What is the capacity N of the system in packets?",
                 "300 in each row",
                 tuple(Alternative(name, _agreement(capacity=name)) for name in get_args(Capacity)),
             ),
             Choice(
-                "How many fit into the send buffers, S?",
+                "What is the capacity S of the send buffers?",
                 "50 a connection",
                 tuple(
                     Alternative(name, _agreement(send_buffers=name))
@@ -41,7 +41,7 @@ def reproduce(
                 ),
             ),
             Choice(
-                "What do the links carry? (simulated)",
+                "Which links does the experiment use? (simulated)",
                 ETHERNET.name,
                 tuple(
                     Alternative(links.name, share_of_experiment(runs_of_all, links))
@@ -50,7 +50,7 @@ def reproduce(
                 digits=1,
             ),
             Choice(
-                "What delay have they, one way? (simulated)",
+                "Which one-way delay do they have? (simulated)",
                 f"{ETHERNET.delay_ms:g} ms",
                 tuple(
                     Alternative(f"{links.delay_ms:g} ms", share_of_experiment(runs_of_all, links))

@@ -35,10 +35,10 @@ propagation = {{ model = "range", range = "25 m" }}
 """
 PLACE = (
     """\
-# A file over two relays, of which source and destination hear both and each other: 802.11b at
+# A file over two relays; source, relays and destination all hear each other: 802.11b at
 # 11 Mbit/s, acknowledged at 1 Mbit/s, four tries (Gómez et al. 2014, section 5.1).
 #
-# What the paper does not print is from the authors' code: places, range, rate of the ACKs, queue.
+# From the authors' code, not the paper: positions, range, rate of the ACKs, queue.
 # Frames that carry data are in error on the first hop alone: `--set link.S-R1.loss=20%`.
 # Both paths on one channel: `--set link.S-R2.channel=one --set link.R2-D.channel=one`.
 

@@ -56,25 +56,25 @@ channels = {channels}
 )
 
 SETTINGS = (
-    "RFC 8684 with what can be set of the authors' module: segments of 1412 bytes, an"
-    " acknowledgement for each, no SACK. TCP acknowledges every second segment."
+    "RFC 8684 with the configurable properties of the authors' module: segments of 1412 bytes, "
+    "an acknowledgement for each, no SACK. TCP acknowledges every second segment."
 )
 MODULE = (
-    "Profile mptcp-ns3, the authors' own code in its D-SACK mode: what the shorter route is ahead"
-    " by its receiver holds back."
+    "Profile mptcp-ns3, the authors' own code in its D-SACK mode: its receiver holds back the "
+    "lead of the shorter route."
 )
 ONE_CHANNEL_ABOVE = (
-    "Where collisions cost packets, two windows lose less than one, and TCP here has no SACK,"
-    " which brings 4 %. With an acknowledgement a segment, as the module sends them, one channel"
-    " is below TCP, as in the paper and as two TCPs in ns-3.44 (0.86)."
+    "If collisions cost packets, two windows lose less than one. TCP here has no SACK, which "
+    "would add 4 %. With an acknowledgement for each segment, as in the module, one channel is "
+    "below TCP, as in the paper and as two TCPs in ns-3.44 (0.86)."
 )
 TWO_HOPS = (
-    "Deployments whose shortest route has two hops are eight in a thousand; the paper does not"
-    " say how many it has."
+    "Eight in a thousand deployments have a shortest route of two hops; the paper does not state"
+    " their number."
 )
 TIME = (
-    "Each run measures 30 s of bulk data after 5 s, in place of 20 MB: of routes of seven hops a"
-    " transfer takes five minutes. Goodputs in steady state are what both are of."
+    "Each run measures 30 s of bulk data after 5 s, in place of 20 MB, because a transfer over "
+    "seven hops takes five minutes. Both are goodputs in steady state."
 )
 
 
@@ -145,8 +145,7 @@ def reproduce(
                 unit="%",
                 digits=0,
                 reason=(
-                    f"On {alike} of them route 2 has as few hops; the longer it is, the less it"
-                    f" brings. {TWO_HOPS}"
+                    f"On {alike} of them route 2 has as few hops; longer ones add less. {TWO_HOPS}"
                 ),
             ),
             Comparison(
@@ -163,7 +162,7 @@ def reproduce(
                 reason=SETTINGS,
             ),
             Comparison(
-                "one channel over TCP, in the mean",
+                "one channel over TCP, mean",
                 float(np.mean(ratios[ONE_CHANNEL.key])),
                 published="below 1",
                 reason=ONE_CHANNEL_ABOVE,
@@ -218,9 +217,7 @@ def _of_module(
             digits=0,
             reason=MODULE,
         ),
-        Comparison(
-            "mptcp-ns3: two channels over TCP, in the mean", float(np.mean(two)), reason=MODULE
-        ),
+        Comparison("mptcp-ns3: two channels over TCP, mean", float(np.mean(two)), reason=MODULE),
         Comparison(
             "mptcp-ns3: deployments on which two channels are below TCP",
             sum(ratio < 1 for ratio in two),
@@ -229,7 +226,7 @@ def _of_module(
             reason=MODULE,
         ),
         Comparison(
-            "mptcp-ns3: one channel over TCP, in the mean",
+            "mptcp-ns3: one channel over TCP, mean",
             float(np.mean(one)),
             published="below 1",
             reason=MODULE,

@@ -39,18 +39,16 @@ OF_TCP = (
     " hear each other share the channel, and TCP's own acknowledgements take a fifth of it."
 )
 OF_ONE_CHANNEL = (
-    "Both paths share the air of one channel, so that a second path adds collisions and no"
-    " capacity. MPTCP's segments are shorter, too: its options take 20 bytes and more of each."
+    "Both paths share the airtime of one channel, so that a second path adds collisions and no "
+    "capacity. MPTCP's segments are also shorter: its options take at least 20 bytes of each."
 )
 OF_TWO_CHANNELS = (
-    "Two channels carry twice of what one does, and the transport of RFC 8684 fills both. The"
-    " authors' module has segments of 1412 bytes and acknowledges each, which takes air; the"
-    " rest down to the published gain is its treatment of reordering (D-SACK: a segment that"
-    " is in order on its subflow and ahead in the data is held back and not acknowledged)."
+    "Two channels have twice the capacity of one, and the transport of RFC 8684 fills both. The "
+    "authors' module has segments of 1412 bytes and acknowledges each, which takes airtime. The "
+    "remaining difference is its treatment of reordering: with D-SACK, a segment in order on its"
+    " subflow but ahead in the data is held back and not acknowledged."
 )
-OF_MODULE = (
-    "Profile mptcp-ns3: the module's own receiver and D-SACK policy, which RFC 8684 has not."
-)
+OF_MODULE = "Profile mptcp-ns3: the module's own receiver and D-SACK policy, which RFC 8684 lacks."
 
 
 def fig3a(*, seed: int, runs: int, progress: Progress) -> Reproduction:
@@ -98,7 +96,7 @@ def fig3b(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 (upper + lower) ** 2 / (2 * (upper**2 + lower**2)),
                 published="alike",
                 digits=3,
-                reason="Over a whole transfer, in the mean of the runs.",
+                reason="Mean over whole transfers.",
             ),
         ],
         seed,
@@ -117,7 +115,7 @@ def fig3b(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                     )
                     for name, each in (
                         ("256 KiB", both),
-                        ("6 MiB, which wait for more than a packet's 10 s", unbounded),
+                        ("6 MiB, which takes more than a packet's 10 s", unbounded),
                     )
                 ),
             ),
@@ -154,7 +152,7 @@ def fig3c(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 most / tcp.mean["goodput_mbps"],
                 published="not above 1",
                 unit="times",
-                reason="A subflow has a channel to itself, as the TCP has.",
+                reason="A subflow has its own channel, like the TCP.",
             ),
         ],
         seed,
@@ -174,23 +172,23 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         name: 100 * (1 - goodput / free.mean["goodput_mbps"])
         for name, goodput in (
             ("in the worst run", worst["goodput_mbps"]),
-            ("in the mean", coupled.mean["goodput_mbps"]),
+            ("mean", coupled.mean["goodput_mbps"]),
         )
     }
     why = (
-        "The paper shows an arbitrary run. A loss takes a subflow's window down by half of both"
-        " windows, to a segment where they are alike; its growth is divided by both, so that it"
-        " does not come back soon, and one path is left of two: half, at most. Only collisions"
-        f" that exhaust four tries lose a packet here: in {lossy} of {runs} transfers, with"
-        f" {coupled.mean['lost_packets']:.1f} packets in the mean. A transfer without a loss is"
-        " an uncoupled one."
+        "The paper shows an arbitrary run. A loss reduces a subflow's window by half of both "
+        "windows, to one segment if they are equal. Its growth is divided by both, so that it "
+        "recovers slowly and one path of two is left: at most half the rate. Only collisions "
+        f"that exhaust four tries lose a packet here: in {lossy} of {runs} transfers, with "
+        f"{coupled.mean['lost_packets']:.1f} packets on average. A transfer without a loss is "
+        "like an uncoupled one."
     )
     module_goodputs = [row["goodput_mbps"] for row in module_coupled.rows]
     module_below = {
         name: 100 * (1 - goodput / module_free.mean["goodput_mbps"])
         for name, goodput in (
             ("in the worst run", min(module_goodputs)),
-            ("in the mean", module_coupled.mean["goodput_mbps"]),
+            ("mean", module_coupled.mean["goodput_mbps"]),
         )
     }
     published = 1 - facts()["fully_coupled_loss_percent"] / 100
@@ -200,9 +198,9 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
     again = module_coupled.mean["retransmissions"]
     module_why = (
         "Not met. With the module's own rules (profile mptcp-ns3, D-SACK), which take reordering"
-        f" for loss, {again:.0f} segments of a transfer are sent again, each time for half of both"
-        " windows. The paper shows an arbitrary run; what it met with is not known. Of the"
-        f" {runs} runs here {as_far or 'none'} fell as far."
+        f" for loss, {again:.0f} segments of a transfer are retransmitted, each time for half of "
+        "both windows. The paper shows an arbitrary run, whose losses are not known. Of the "
+        f"{runs} runs here {as_far or 'none'} fell as far."
     )
     return _made(
         "fig3d",

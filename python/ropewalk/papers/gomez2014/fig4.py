@@ -32,17 +32,17 @@ STACKS = (COMPENSATED, TCP, ONE_CHANNEL, *MODULE)
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 NO_NUMBERS = (
-    "The paper prints no numbers of the curves but the gain without errors, nor the ratios that it"
-    " sweeps. A frame is lost for good when four tries fail; what is left for TCP to repair is the"
-    " ratio to the fourth power."
+    "The paper prints no numbers of the curves except the gain without errors, and no list of "
+    "ratios. A frame is lost for good when four tries fail, so TCP's loss ratio is the fourth "
+    "power of the frame error ratio."
 )
 TWO_WINDOWS = (
-    "Two windows keep more in flight than one where losses keep windows small, so that two"
-    " subflows on one channel pass a TCP where many packets are lost, in ns-3.44, too."
+    "If losses keep windows small, two windows keep more in flight than one. So two subflows on "
+    "one channel exceed a TCP at many losses, also in ns-3.44."
 )
 OF_MODULE_LOSSES = (
-    "As in the paper, with its own code: round robin and a receiver that holds up what is ahead of"
-    " the stream give both subflows the rate of the one that just met with errors."
+    "As in the paper, with its own code: round robin and a receiver that delays data ahead of "
+    "the stream give both subflows the rate of the one with recent errors."
 )
 GAIN = (
     "As in figure 3c: the transport of RFC 8684 fills both channels; the authors' module does not."

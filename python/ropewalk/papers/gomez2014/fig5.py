@@ -31,21 +31,21 @@ STACKS = (*STANDARD, *MODULE)
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 LOW = (0.0, 0.1)
 
-STAYS_DOWN = "A window that a loss took down stays down for long; see figure 3d."
+STAYS_DOWN = "A window stays small for long after a loss; see figure 3d."
 BY_CHANCE = (
-    "Where a packet is lost by chance one transfer is whole and the next is half. With more"
-    " errors the lower path is left for good, and nothing is chance."
+    "If packets are lost by chance, one transfer is whole and the next is half. With more errors"
+    " the lower path is left for good, without chance."
 )
 OWN_CHANNEL = (
-    "The upper path has a channel to itself, as the TCP has; segments and headers differ a little."
+    "The upper path has its own channel, like the TCP; segments and headers differ a little."
 )
 OF_MODULE = (
-    "Profile mptcp-ns3, the authors' own code: windows fall without any loss, too, and with"
-    " fully coupled each time by half of both."
+    "Profile mptcp-ns3, the authors' own code: windows fall without any loss, too, with fully "
+    "coupled each time by half of both."
 )
 SHARES = (
-    "The paper prints no numbers of the bars. What the lower path cannot carry the upper one"
-    " does not take, for it is full already: its share grows since the other's goodput falls."
+    "The paper prints no numbers of the bars. The upper path cannot take over traffic of the "
+    "lower one, because it is full: its share grows since the other's goodput falls."
 )
 
 

@@ -25,8 +25,8 @@ EXAMPLE_HOPS = (3, 4)  # hops of the routes in figure 6
 
 NO_NUMBERS = "The paper shows a curve and prints no numbers of it."
 GREEDY = (
-    "The paper's routings are greedy: the shortest route, and then the shortest of what it"
-    " leaves. The shortest can cut all others, so that there are pairs which it does not find."
+    "The paper's routings are greedy: the shortest route, and then the shortest of the remaining"
+    " ones. The shortest can block all others, so that it misses some pairs."
 )
 
 Progress = Callable[[int, int], object] | None
@@ -58,8 +58,8 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 f"{first[number]} and {second[number]}",
                 published="{} and {}".format(*EXAMPLE_HOPS),
                 reason=(
-                    "The paper does not print where its nodes stand: this is another example,"
-                    " whose routes share no zone, as those of the paper's."
+                    "The paper does not print the positions of its nodes. This is another "
+                    "example, whose routes share no zone, like the paper's."
                 ),
             ),
             Comparison(
@@ -134,8 +134,10 @@ def fig8(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 max(zone),
                 published=_facts()["zone_disjoint_max_routes"],
                 digits=0,
-                reason=f"Three were found on {100 * (1 - zone.get(2, 0.0)):.1f} % of {runs}"
-                " deployments, which no curve shows.",
+                reason=(
+                    f"Three were found on {100 * (1 - zone.get(2, 0.0)):.1f} % of {runs} "
+                    "deployments, too few to see in a curve."
+                ),
             ),
             *(
                 Comparison(
@@ -177,11 +179,9 @@ def fig9(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 "yes" if means["second"] == sorted(means["second"]) else "no",
                 published="yes",
             ),
-            Comparison("hops of route 1, in the mean", means["first"][0], reason=NO_NUMBERS),
+            Comparison("hops of route 1, mean", means["first"][0], reason=NO_NUMBERS),
             *(
-                Comparison(
-                    f"hops of route 2, {routing}-disjoint, in the mean", mean, reason=NO_NUMBERS
-                )
+                Comparison(f"hops of route 2, {routing}-disjoint, mean", mean, reason=NO_NUMBERS)
                 for routing, mean in zip(mesh.ROUTINGS, means["second"], strict=True)
             ),
         ),

@@ -63,22 +63,28 @@ class Reason(NamedTuple):
 # Effects in the order in which they are added to the bound.
 REASONS = (
     Reason(
-        "queues on the way of the data",
-        "(4) takes half the round trip for the way there. Here the links queue data, not"
-        " acknowledgements: the way there is the round trip less half its minimum.",
+        "queues in the data's direction",
+        (
+            "(4) takes half the round trip as the one-way delay. Here the links queue data, not "
+            "acknowledgements, so the one-way delay is the round trip less half its minimum."
+        ),
         lambda run: float((run.rtt - run.drawn.rtt_min / 2).max() - (run.rtt / 2).max()),
     ),
     Reason(
         "waiting behind a lost packet",
-        "(6) counts a round trip for a lost packet. Delivery in order keeps all others waiting"
-        " that come in that round trip, half of it on average.",
+        (
+            "(6) counts a round trip for a lost packet. In-order delivery also delays all packets "
+            "that arrive in that round trip, by half of it on average."
+        ),
         lambda run: float((run.recoveries * run.rtt**2 / 2).sum()),
     ),
     Reason(
-        "windows short for a while",
-        "(1) is of an M/M/1 queue, which serves at its mean rate at any time. Windows fall to"
-        " a half or two thirds after a loss and take seconds to grow: meanwhile the send buffer"
-        " fills. The wait of a fluid that the windows drain is added.",
+        "temporarily small windows",
+        (
+            "(1) assumes an M/M/1 queue, which serves at its mean rate at any time. Windows fall "
+            "to a half or two thirds after a loss and take seconds to grow: meanwhile the send "
+            "buffer fills. The added delay is that of a fluid drained by the windows."
+        ),
         lambda run: run.backlog_s,
     ),
 )

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 COVERS = (
-    "The paper bounds a mean. It is of packets that a subflow fetches when it can send one,"
-    " after the start, while the windows allow more than the demand; what it leaves out is"
-    " below. Percentiles are held against it only to say how far it reaches."
+    "The paper bounds a mean, for packets that a subflow fetches when it can send one, after the"
+    " start, while the windows allow more than the demand. The neglected effects are below. "
+    "Percentiles are compared only to show the bound's reach."
 )
 DRAWN = (
-    "Random scenarios: 2 to 4 links of 2 to 20 Mbit/s and 5 to 80 ms, no loss in half of them and"
-    " up to 0.1 % in the others; constant or Poisson traffic of 20 to 90 % of what the links"
-    " carry; NewReno or CUBIC uncoupled, or LIA; min-rtt; 30 s after 10 s of warm-up."
+    "Random scenarios have 2 to 4 links of 2 to 20 Mbit/s and 5 to 80 ms; half have no loss, the"
+    " others up to 0.1 %. Traffic is constant or Poisson, 20 to 90 % of the links' capacity. "
+    "Congestion control is NewReno or CUBIC uncoupled, or LIA, with min-rtt. Runs take 30 s "
+    "after 10 s of warm-up."
 )
 NAMES = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile", "max": "largest"}
 
@@ -61,10 +62,10 @@ def _without(means: Floats) -> str:
     if not means.size:
         return ""
     return (
-        f"In {means.size} the windows allow less than the demand on average: (1) has no"
-        " value, nor have (8) and (9), and the send buffer grows. The mean delay is then"
-        f" {means.min():.2f} to {means.max():.2f} s. That the links carry the demand is not"
-        " enough: congestion control has to find it, against losses and long round trips."
+        f"In {means.size} the windows allow less than the demand on average: (1) has no value, "
+        "nor have (8) and (9), and the send buffer grows. The mean delay is then "
+        f"{means.min():.2f} to {means.max():.2f} s. Enough link capacity is not sufficient: "
+        "congestion control must find it in spite of losses and long round trips."
     )
 
 
@@ -76,8 +77,8 @@ def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
     if not above:
         return
     order = (
-        "What (8) leaves out is added to it, in the order of the next lines, until the mean is"
-        " within: that is then the reason."
+        "Effects that (8) neglects are added to it, in the order of the next lines, until it "
+        "exceeds the mean: the last one is the reason."
     )
     yield Comparison("mean delay above (8)", above, unit="runs", digits=0, reason=order)
     for reason in REASONS:
@@ -158,16 +159,19 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
 
     of_delay = costs(printed, "cost_over_delay")
     fixed = (
-        f"{of_delay.size} cases. The thresholds fix how the delay is divided between send"
-        " buffer and network; (10) divides it as is cheapest, and may leave out subflows that are"
-        " slow at rest."
+        f"{of_delay.size} cases. The thresholds fix the division of the delay between send buffer"
+        " and network; (10) divides it at least cost, and may leave out subflows with a long "
+        "minimum delay."
     )
     yield Comparison(
         "greedy cost over the least of (11), most",
         float(costs(printed, "cost_over_thresholds").max()),
         unit="times",
         digits=3,
-        reason="Without floors and slow start (11) is a fractional knapsack, which greed solves.",
+        reason=(
+            "Without floors and slow start (11) is a fractional knapsack, which the greedy "
+            "split solves."
+        ),
     )
     for share, name in ((50, "median"), (95, "most but 5 %"), (100, "most")):
         yield Comparison(
@@ -182,14 +186,14 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
             f"greedy misses delay or demand, ({problem}) can be met",
             printed,
             column,
-            "no split keeps both thresholds, though one keeps the delay that they stand for.",
+            "no split keeps both thresholds, though one keeps the sum of them.",
         )
     yield Comparison(
         "with floors: greedy cost over (11) without, most",
         float(costs(floors, "cost_over_thresholds").max()),
         unit="times",
         digits=3,
-        reason="The floor of a dear subflow is paid where a cheap one could carry it.",
+        reason="The floor of an expensive subflow costs more than the same rate on a cheap one.",
     )
     yield Comparison(
         "with floors: a subflow is below its own",
@@ -202,7 +206,7 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
         "in slow start: misses them, (11) can be met",
         starting,
         "cost_over_thresholds",
-        "a cheap subflow is filled up to its window, and its delay is past all bounds.",
+        "a cheap subflow is filled up to its window, and its delay exceeds all bounds.",
     )
     yield Comparison(
         "in slow start: network threshold passed",

@@ -88,7 +88,7 @@ def _counted(parts: Iterable[T], step: Callable[[], None]) -> Iterator[T]:
 def _of_inputs(found: list[Measured]) -> Choice:
     delays = [run.delay_s for run in found]
     return Choice(
-        "What the bound is from",
+        "Which inputs does the bound use?",
         MEASURED.name,
         tuple(Alternative(bound.name, _held(bound, found, delays)) for bound in BOUNDS),
         digits=1,

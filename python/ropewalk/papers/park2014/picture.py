@@ -91,7 +91,7 @@ def _costs(axes: Axes, cases: pl.DataFrame) -> None:
     values = part["cost_over_thresholds"].drop_nulls().to_numpy()
     _ecdf(axes, values, ":", "(11), with floors")
     axes.set(xlabel="greedy cost over the least", ylabel="share of cases")
-    axes.set_title("what the greedy split costs")
+    axes.set_title("cost of the greedy split")
     axes.legend(loc="lower right")
 
 

@@ -251,13 +251,13 @@ def _of_round_trips(row: Mapping[str, Any], facts: Mapping[str, Any]) -> str | N
 def _of_lte(stack: str) -> str:
     if stack == "mptcp-ns3":
         return (
-            "Median of the smoothed one. This receiver acknowledges only what is in order on both"
-            " levels: a segment that is ahead in the stream is acknowledged after it was sent"
-            " again, and that counts as its round trip."
+            "Median of the smoothed one. This receiver acknowledges only data in order on both "
+            "levels: a segment ahead in the stream is acknowledged after its retransmission, "
+            "which counts as its round trip."
         )
     return (
-        "Median of the smoothed one. LTE carries what Wi-Fi may not: frames leave in bursts,"
-        " which queue on it."
+        "Median of the smoothed one. LTE carries the excess over Wi-Fi's limit: frames leave in "
+        "bursts, which queue on it."
     )
 
 
@@ -265,8 +265,8 @@ def _of_costs(estimator: str) -> str:
     if estimator == "smoothed":
         return ""
     return (
-        "As printed, the demand (12) is zero in the slots between two frames, whatever waits:"
-        " most of the video never leaves in time, and costs nothing."
+        "As printed, the demand (12) is zero in the slots between two frames, in spite of a "
+        "backlog: most of the video never leaves in time, and costs nothing."
     )
 
 
@@ -278,7 +278,7 @@ def _of_conventional(stack: str, row: Mapping[str, Any]) -> str:
             " the demand arrives."
         )
     return (
-        f"{shares}: half of all goes over LTE as long as both have room. The paper says that"
-        " TSC at 100 ms is dearer, so that LTE has more than half there: of a mean below twice"
-        " what (15) leaves Wi-Fi, 5.4 Mbit/s, that cannot be."
+        f"{shares}: half of all data uses LTE as long as both have capacity. The paper says that "
+        "TSC at 100 ms costs more, so that LTE would have more than half. For a mean below 5.4 "
+        "Mbit/s, twice the limit (15) of Wi-Fi, that is impossible."
     )

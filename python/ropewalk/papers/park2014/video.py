@@ -125,15 +125,15 @@ def _why(numbers: Numbers, stack: str) -> str:
     carried = f"Wi-Fi carries {numbers['wifi_mbps']:.1f} and LTE {numbers['lte_mbps']:.1f} Mbit/s"
     if stack == STANDARD:
         return (
-            f"{carried} of 3.5: round robin gives each path half as long as both have room. The"
-            " paper's delays are not those of an RFC 8684 stack that has 18 Mbit/s for 3.5."
+            f"{carried} of 3.5: round robin gives each path half as long as both have capacity. "
+            "The paper's delays cannot come from an RFC 8684 stack with 18 Mbit/s for 3.5."
         )
     return (
-        f"{carried} of 3.5: this receiver takes what the faster path is ahead by for loss,"
-        " until the slower one alone is left, which has less than the demand: the backlog grows"
-        " for as long as the run is. Here frames are alike, 30 a second, and links constant (3"
-        " and 15 Mbit/s, 20 and 40 ms); the paper has a film of 0 to 6 Mbit/s and traces of both"
-        " links, neither of which is published, and does not name the policy (below)."
+        f"{carried} of 3.5: this receiver takes the lead of the faster path for loss, until only "
+        "the slower one is left. Its rate is below the demand, so the backlog grows during the "
+        "whole run. Here frames are equal, 30 a second, and links constant (3 and 15 Mbit/s, 20 "
+        "and 40 ms). The paper uses a film of 0 to 6 Mbit/s and unpublished traces of both "
+        "links, and does not name the policy (below)."
     )
 
 

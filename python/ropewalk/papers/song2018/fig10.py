@@ -62,7 +62,7 @@ def reproduce() -> Reproduction:
     return Reproduction(
         paper="song-2018",
         item="fig10",
-        title="Song et al. 2018, figure 10: what delay asymmetry takes from more links",
+        title="Song et al. 2018, figure 10: effect of delay asymmetry on several links",
         source=paper["citation"],
         comparisons=_comparisons(facts, chosen, settled),
         draw=lambda: _draw(facts, chosen, curves),
@@ -147,7 +147,7 @@ def _comparisons(
     of_four, of_two = _of_four(facts, chosen, every), _of_two(facts, chosen, every)
     rows = [
         Comparison(
-            f"four links give what one gives, least delay {row['least_delay_ms']} ms, at",
+            f"four links equal one, least delay {row['least_delay_ms']} ms, at",
             ours[f"four as one at {row['least_delay_ms']} ms"],
             published=row["delay_asymmetry_ms"],
             unit="ms",
@@ -181,12 +181,12 @@ def _of_four(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str
     apart = (every[columns[0]] - every[columns[1]]).abs().drop_nulls().to_numpy().max()
     printed = every.filter(pl.col("queue") == "printed")[columns[0]].drop_nulls().to_numpy()
     return (
-        "By the paper's equations the threshold cannot depend on the least delay: the rounds"
-        f" do not depend on the links, so {high - low} ms more on all of them prolong all"
-        f" {rounds} rounds, and a transfer by {', '.join(f'{s:.2f}' for s in added)} s over"
-        f" {', '.join(map(str, facts['links']))} links. Over all {every.height} choices the"
-        f" two thresholds are at most {apart:.1f} ms apart; with (3) as printed they are"
-        f" {printed.min():.1f} to {printed.max():.1f} ms."
+        "By the paper's equations the threshold cannot depend on the least delay. The rounds do "
+        f"not depend on the links, so {high - low} ms more on all of them prolong all {rounds} "
+        f"rounds, and a transfer by {', '.join(f'{s:.2f}' for s in added)} s over "
+        f"{', '.join(map(str, facts['links']))} links. Over all {every.height} choices the two "
+        f"thresholds are at most {apart:.1f} ms apart; with (3) as printed they are "
+        f"{printed.min():.1f} to {printed.max():.1f} ms."
     )
 
 
@@ -198,13 +198,14 @@ def _of_two(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:
     found = uniform[name].drop_nulls().to_numpy()
     in_turn = thresholds(facts, replace(chosen, start="in turn")).get(name)
     return (
-        "It depends on how the delays lie and on the transfer, which the paper does not state:"
-        f" {found.min():.1f} to {found.max():.1f} ms with (3) as printed and any link first"
-        + (
-            "."
-            if in_turn is not None
-            else ". With links strictly in turn rounds of three segments begin on the same of"
-            " three links each time, and two links never give the most."
+        "It depends on the distribution of delays and on the transfer, which the paper does not "
+        f"state: {found.min():.1f} to {found.max():.1f} ms with (3) as printed and any link first"
+    ) + (
+        "."
+        if in_turn is not None
+        else (
+            ". With links strictly in turn, rounds of three segments begin on the same of "
+            "three links each time, and two links never give the most."
         )
     )
 

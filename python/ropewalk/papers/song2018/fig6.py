@@ -43,18 +43,18 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "beyond": get_args(Beyond),
 }
 QUESTIONS = {
-    "drawn": "How do the links' measured round trips spread?",
+    "drawn": "How are the links' measured round trips distributed?",
     "transfer_bytes": "How large is the transfer?",
-    "sack": "Does the NewReno of the simulation acknowledge selectively?",
-    "beyond": "And if the simulation has what none of the models knows of?",
+    "sack": "Does the simulated NewReno use SACK?",
+    "beyond": "Which effect in the simulation do all models omit?",
 }
 WORDS = {
     "as measured": "log-normal, 60 ms for the four modems that were slower, 45 ms for others",
     "alike": "log-normal about 45 ms for all",
-    "uniform": "20 to 200 ms, equally likely",
+    "uniform": "20 to 200 ms, uniform",
     True: "yes, as ns-3 does today",
-    False: "no, RFC 6582 as it stands",
-    "nothing": "it has not",
+    False: "no, plain RFC 6582",
+    "nothing": "none",
     "loss": "0.1 % of packets lost at random",
     "jitter": "delays that vary by 1 ms either way, in order on each link",
     "cubic": "CUBIC instead of NewReno",
@@ -191,21 +191,20 @@ def _of_paper(points: pl.DataFrame) -> str:
     many = over.filter(pl.col("links") == pl.col("links").max())["ratio"].to_numpy()
     all_of_paper = points["paper"].to_numpy()
     return (
-        "The paper states neither its delays nor its transfer. Its model settles at rounds of"
-        " two to three segments whatever the links are, so it hardly varies"
-        f" ({all_of_paper.min():.2f} to {all_of_paper.max():.2f} Mbit/s here), while the"
-        " simulated goodput falls as delays differ more: of the simulated it gives"
-        f" {few.min():.2f} to {few.max():.2f} times over the fewest links and"
-        f" {many.min():.2f} to {many.max():.2f} over the most."
+        "The paper states neither its delays nor its transfer. Its model settles at rounds of "
+        f"two to three segments for any links, so it hardly varies ({all_of_paper.min():.2f} to "
+        f"{all_of_paper.max():.2f} Mbit/s here), while the simulated goodput falls as delays "
+        f"differ more. Relative to the simulation it gives {few.min():.2f} to {few.max():.2f} "
+        f"over the fewest links and {many.min():.2f} to {many.max():.2f} over the most."
     )
 
 
 def _of_cycle(points: pl.DataFrame) -> str:
     least = points["cycle_accuracy_percent"].to_numpy().min()
     return (
-        "It computes what a NewReno of the RFCs must do where nothing is random, and shares no"
-        f" line with the simulator; no parameter was fitted. The least of the {points.height}"
-        f" groups has {least:.3f} %. Below: what becomes of it where something is random."
+        "It computes the behaviour of an RFC NewReno without randomness, and shares no code with"
+        f" the simulator; no parameter was fitted. The worst of the {points.height} groups has "
+        f"{least:.3f} %. Below are results with randomness."
     )
 
 
@@ -213,9 +212,9 @@ def _of_rule(points: pl.DataFrame) -> str:
     segments = (points["simulated"] / points["rule"] * 4).to_numpy()
     low, middle, high = np.quantile(segments, [0.1, 0.5, 0.9])
     return (
-        "Three later segments on faster links are enough to take one for lost: the simulated"
-        f" goodput is {low:.1f}, {middle:.1f} and {high:.1f} segments in the largest delay at"
-        " the 10th, 50th and 90th percentile."
+        "Three later segments on faster links are enough to take one for lost: the simulated "
+        f"goodput is {low:.1f}, {middle:.1f} and {high:.1f} segments in the largest delay at the "
+        "10th, 50th and 90th percentile."
     )
 
 

@@ -176,12 +176,12 @@ def _of_rates(every: pl.DataFrame, ours: dict[str, float]) -> str:
         as_printed.filter(pl.col("held_rate") == held)[RATE_DROP] for held in get_args(Held)
     )
     return (
-        f"Here it rises {1 / ours[RATE_DROP]:.2f} times: with the least rate held, as the text"
-        " has it, rates that differ more are higher ones, which make no round longer. In all"
-        f" {least.len()} ways with the least rate held it rises, {1 / _most(least):.2f} to"
-        f" {1 / _least(least):.2f} times. It drops if the mean rate is held"
-        f" ({_least(mean):.2f} to {_most(mean):.2f} times) or the greatest"
-        f" ({_least(greatest):.2f} to {_most(greatest):.2f})."
+        f"Here it rises {1 / ours[RATE_DROP]:.2f} times: with the least rate held, as in the "
+        f"text, more unequal rates are also higher, and lengthen no round. In all {least.len()} "
+        f"ways with the least rate held it rises, {1 / _most(least):.2f} to "
+        f"{1 / _least(least):.2f} times. It drops if the mean rate is held ({_least(mean):.2f} to "
+        f"{_most(mean):.2f} times) or the greatest ({_least(greatest):.2f} to "
+        f"{_most(greatest):.2f})."
     )
 
 
@@ -206,11 +206,11 @@ def _of_delays(every: pl.DataFrame, facts: dict[str, Any]) -> str:
     )
     near = every.sort(off).row(0, named=True)
     return (
-        "The average asymmetry leaves open how the delays lie; with the least delay held it is,"
-        f" by that, {', '.join(by_spread)}. Of all {every.height} choices the one nearest to"
-        f" both printed values gives {near[RATE_DROP]:.2f} and {near[DELAY_DROP]:.2f}: delays"
-        f" {worded(near['delays'])}, {worded(near['held_delay'])} held; rates"
-        f" {worded(near['rates'])}, {worded(near['held_rate'])} held."
+        "The average asymmetry leaves the distribution of delays open. With the least delay held"
+        f" the drop is, by distribution, {', '.join(by_spread)}. Of all {every.height} choices "
+        f"the one nearest to both printed values gives {near[RATE_DROP]:.2f} and "
+        f"{near[DELAY_DROP]:.2f}: delays {worded(near['delays'])}, {worded(near['held_delay'])} "
+        f"held; rates {worded(near['rates'])}, {worded(near['held_rate'])} held."
     )
 
 

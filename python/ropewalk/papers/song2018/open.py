@@ -16,23 +16,23 @@ S = TypeVar("S")
 
 WORDS = {
     "even": "evenly spaced",
-    "one high": "all at the least but one",
-    "one low": "all at one higher value but one",
+    "one high": "all but one at the minimum",
+    "one low": "all but one at one higher value",
     "least": "the least",
     "mean": "the mean",
     "greatest": "the greatest",
     "printed": "as printed: one more for each n-th",
-    "own": "those before it and itself",
+    "own": "the earlier segments and itself",
     "in turn": "the next in turn, equation (2)",
     "uniform": "any, equally likely (section 4.3)",
 }
 
 QUESTIONS = {
-    "delays": "How do the delays lie for an average asymmetry?",
-    "rates": "How do the rates lie for an average asymmetry?",
-    "held_delay": "Which delay stays while the delays' asymmetry grows?",
-    "held_rate": "Which rate stays while the rates' asymmetry grows?",
-    "queue": "What does a segment wait for at its link, equation (3)?",
+    "delays": "How are the delays distributed for an average asymmetry?",
+    "rates": "How are the rates distributed for an average asymmetry?",
+    "held_delay": "Which delay is constant as the delays' asymmetry grows?",
+    "held_rate": "Which rate is constant as the rates' asymmetry grows?",
+    "queue": "Which segments delay a segment at its link, equation (3)?",
     "start": "Which link carries a round's first segment?",
     "transfer_bytes": "How large is the transfer?",
 }
