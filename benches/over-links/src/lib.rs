@@ -61,6 +61,7 @@ pub struct Ends<'a> {
     folder: &'a Path,
     client: &'a Namespace,
     server: &'a Namespace,
+    /// Address of the server, where the relay listens.
     pub address: Ipv4Addr,
     /// Addresses or interfaces of the client.
     links: Vec<String>,

@@ -155,6 +155,7 @@ impl From<ParseError> for Failure {
     }
 }
 
+/// Returns the command line with all verbs.
 #[must_use]
 pub fn command() -> clap::Command {
     Command::command()

@@ -12,10 +12,12 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Returns the failure of wrong input.
     pub fn input(text: impl ToString) -> Failure {
         Failure::Input(text.to_string())
     }
 
+    /// Returns the failure of an execution.
     pub fn run(text: impl ToString) -> Failure {
         Failure::Run(text.to_string())
     }

@@ -150,6 +150,7 @@ impl Config {
         self.headers_len() + self.segment.as_u64()
     }
 
+    /// Returns the bytes before the payload of a data segment, from the IP header on.
     pub fn headers_len(&self) -> u64 {
         let options = self.data_option_len(self.multipath);
         u64::from(self.ip_version.header_len()) + TCP_HEADER + options

@@ -25,6 +25,7 @@ pub enum Pace {
 /// Use of a quota, and progress of its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// Quota of a period.
     pub quota: Bytes,
     /// Bytes used in this period.
     pub used: Bytes,

@@ -30,7 +30,7 @@ DELIVERED = "delivered in order"
 CAPACITY = "sum of link rates"
 INTERVAL = "95 % interval"
 # Why the goodput can exceed the capacity for a while.
-ABOVE = "what had waited behind a gap is delivered at a stroke when the gap closes"
+ABOVE = "data held behind a gap are delivered at once when the gap closes"
 MAX_STEPS = 150  # finer steps show only the bursts after repaired losses
 MAX_DELIVERED = 60
 MAX_AVERAGED = 30  # the same for means over runs, whose gaps close at different times

@@ -60,9 +60,9 @@ impl Link {
     fn hear(&mut self, now: Time) {
         let told = now.saturating_sub(self.delay);
         let mut highest = None;
-        while let Some((at, sequence)) = self.under_way.pop_front_if(|(at, _)| *at <= told) {
+        while self.under_way.front().is_some_and(|(at, _)| *at <= told) {
             self.arrived += 1;
-            highest = Some((at, sequence));
+            highest = self.under_way.pop_front();
         }
         if let Some((at, highest)) = highest {
             let feedback = Feedback {
