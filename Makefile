@@ -228,7 +228,7 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 
 # STUDIES names some of them.
 STUDIES ?=
-gallery: setup $(MADE)/report ## run twelve ready studies, make a report of each and a page that leads to them
+gallery: setup $(MADE)/report ## run twelve bundled studies, make a report of each and a page that leads to them
 	$(BIN)/python docs/make_gallery.py $(STUDIES)
 
 # AGAINST names a commit: its build and this one run the simulator's cases in turn.

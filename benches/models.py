@@ -14,7 +14,7 @@ import numpy as np
 import ropewalk
 from ropewalk.model.song2018 import throughput
 from ropewalk.model.striped_cycle import transfer
-from ropewalk.scenario import ready
+from ropewalk.scenario import bundled
 
 MILLION = 1_000_000
 MBPS = 125_000.0
@@ -42,8 +42,8 @@ def main() -> None:
     delays = random.uniform(0.01, 0.2, (20, 8))
     seconds = best(lambda: [transfer(RATES * MBPS, each) for each in delays], 3) / len(delays)
     print(f"the cycle of 8 striped links, 1 MB: {seconds * 1e3:.1f} ms each")
-    for name in ready.names():
-        scenario = ropewalk.Scenario.load(ready.file(name))
+    for name in bundled.names():
+        scenario = ropewalk.Scenario.load(bundled.file(name))
         seconds = best(lambda s=scenario: ropewalk.predict(s))
         print(f"predict {name}: {seconds * 1e3:.1f} ms")
     sys.stdout.flush()

@@ -20,12 +20,12 @@ LISTED = HERE / "gallery.toml"
 PAGE = HERE / "gallery.md"
 INDEX = "index.html"
 TITLE = "The gallery of Ropewalk"
-KIND = "Ready studies, each with its commands and its report"
+KIND = "Bundled studies, each with its commands and its report"
 
 INTRO = """\
 # Gallery
 
-The gallery has twelve ready studies. Each is a scenario, its commands and a [report](report.md).
+The gallery has twelve bundled studies. Each is a scenario, its commands and a [report](report.md).
 Copy the scenarios and change them. This page is generated from [gallery.toml](gallery.toml).
 
 `make gallery` runs all of them in a few minutes and writes the reports to

@@ -8,7 +8,7 @@ passes its arguments to maturin, with all files in place:
 EXTENSION_RUSTFLAGS are flags for the extension only, if it has a profile.
 
 On Linux a wheel has two programs, gateway and testbed, and the preload library of the gateway's
-`exec`. Every wheel has the ready scenarios, the crates' licences, and the commit as origin of
+`exec`. Every wheel has the bundled scenarios, the crates' licences, and the commit as origin of
 results. It needs cargo, like the extension.
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .scenario import ready
+from .scenario import bundled
 from .support.optional_deps import MissingLibraryError
 
 
@@ -22,7 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "scenarios").symlink_to(ready.FOLDER, target_is_directory=True)
+    (tmp_path / "scenarios").symlink_to(bundled.FOLDER, target_is_directory=True)
     monkeypatch.chdir(tmp_path)
 
 

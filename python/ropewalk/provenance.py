@@ -101,12 +101,12 @@ class Origin:
         return {key: value for key, value in known.items() if value is not None}
 
 
-class Beginning:
+class Stopwatch:
     """Stopwatch that starts when it is made; `origin` reads it.
 
     Examples
     --------
-    >>> began = Beginning()
+    >>> began = Stopwatch()
     >>> began.origin().wall_s >= 0
     True
     """
@@ -147,10 +147,10 @@ def restored(known: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Ori
     """Return the origin in a ``--json`` object; None in files of versions without origins."""
     # An unfinished study has only the origins of the commands that ran it.
     kept = known.get(KEY) or next(reversed(known.get(SEVERAL, [])), None)
-    return None if kept is None else restored_one(kept, scenarios)
+    return None if kept is None else origin_from_json(kept, scenarios)
 
 
-def restored_one(kept: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Origin:
+def origin_from_json(kept: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Origin:
     """Return the origin that `Origin.json` wrote."""
     return Origin(
         version=kept["version"],

@@ -1,7 +1,7 @@
-"""The scenarios bundled with the package."""
+"""Old name of `ropewalk.bundled`."""
 
-from .scenario import ready as _home
-from .scenario.ready import *
+import warnings
 
-__doc__ = _home.__doc__
-__all__ = _home.__all__
+from .bundled import *
+
+warnings.warn("ropewalk.ready is now ropewalk.bundled", DeprecationWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Common fixtures: the ready scenarios, and the command in a process of its own."""
+"""Common fixtures: the bundled scenarios, and the command in a process of its own."""
 
 import json
 import os

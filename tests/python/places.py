@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ropewalk.scenario import ready
+from ropewalk.scenario import bundled
 
 ROOT = Path(__file__).parents[2]
 TWO_LINKS = ROOT / "scenarios/start/two-links.toml"
-READY = [ready.file(name) for name in ready.names()]
+READY = [bundled.file(name) for name in bundled.names()]

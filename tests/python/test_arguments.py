@@ -187,7 +187,7 @@ def test_an_error_names_the_argument_and_what_is_allowed(short, call, said):
 
 def test_a_missing_file_hints_at_the_ready_scenario_of_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match="the ready scenario start/two-links is there"):
+    with pytest.raises(FileNotFoundError, match="the bundled scenario start/two-links is there"):
         ropewalk.simulate("scenarios/start/two-links.toml")
     with pytest.raises(FileNotFoundError, match="No such file"):
         ropewalk.simulate("mine.toml")

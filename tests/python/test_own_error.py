@@ -15,7 +15,7 @@ import ropewalk
 from ropewalk.analysis.compare import Comparison
 from ropewalk.engines.testbed import api
 from ropewalk.engines.testbed.own_error import bounds, own_error, warning
-from ropewalk.engines.testbed.run import Run
+from ropewalk.engines.testbed.run import KernelRun
 from ropewalk.output.plot.compare import draw
 from ropewalk.output.tables.compare import table as comparison_table
 from ropewalk.output.tables.runs import table
@@ -218,7 +218,7 @@ def test_again_is_no_less_than_none(two_links):
 
 
 def test_tables_have_the_ends_of_intervals(cold):
-    summary = Results(cold, [Run(report(), cold)]).summary
+    summary = Results(cold, [KernelRun(report(), cold)]).summary
     low, high = summary["goodput_low_mbps"].item(), summary["goodput_high_mbps"].item()
     assert low <= summary["goodput_mbps"].item() < high
     assert summary["delay_mean_low_ms"].item() < summary["delay_mean_high_ms"].item()
@@ -226,7 +226,7 @@ def test_tables_have_the_ends_of_intervals(cold):
 
 
 def test_intervals_of_several_runs_are_those_of_their_mean(cold):
-    runs = [Run(report(), cold), Run(report(goodput_mbps=10.0), cold)]
+    runs = [KernelRun(report(), cold), KernelRun(report(goodput_mbps=10.0), cold)]
     mean = Results(cold, runs).mean["own_error"]["goodput_mbps"]
     each = [json.loads(run.summary_json())["own_error"]["goodput_mbps"] for run in runs]
     for end in ("low", "high"):
@@ -234,10 +234,10 @@ def test_intervals_of_several_runs_are_those_of_their_mean(cold):
 
 
 def test_a_comparison_shows_the_interval_of_the_testbed(cold):
-    measured = Results(cold, [Run(report(), cold)])
+    measured = Results(cold, [KernelRun(report(), cold)])
     simulated = ropewalk.simulate(cold)
     both = Comparison(cold, None, simulated, measured)
-    without = Comparison(cold, None, simulated, Results(cold, [Run(report())]))
+    without = Comparison(cold, None, simulated, Results(cold, [KernelRun(report())]))
     low, high = both.undisturbed["goodput_mbps"]
     assert low <= 9.0 < high
     goodput = both.numbers.row(by_predicate=pl.col("quantity") == "goodput_mbps", named=True)

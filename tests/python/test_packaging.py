@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 import ropewalk
 from places import ROOT
 from ropewalk.results import statistics
-from ropewalk.scenario import ready
+from ropewalk.scenario import bundled
 from ropewalk.support import optional_deps
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -37,11 +37,11 @@ def without(libraries, *arguments, cwd=ROOT):
 ABSENT = ["scipy", "polars", "matplotlib", "pandas", "pyarrow", "distributed"]
 
 
-@pytest.mark.parametrize("name", ready.names())
+@pytest.mark.parametrize("name", bundled.names())
 def test_every_ready_scenario_is_known_by_its_name(name):
-    assert ready.file(name) == ROOT / "scenarios" / f"{name}.toml"
+    assert bundled.file(name) == ROOT / "scenarios" / f"{name}.toml"
     loaded = ropewalk.Scenario.load(name)
-    assert loaded.title == ready.titles()[name]
+    assert loaded.title == bundled.titles()[name]
 
 
 def test_a_name_runs_from_anywhere_and_a_file_goes_before_it(command, tmp_path):
@@ -62,11 +62,11 @@ def test_a_name_runs_from_anywhere_and_a_file_goes_before_it(command, tmp_path):
     [
         (
             "start/two-link",
-            "start/two-link: no such file, and no ready scenario; start/two-links?",
+            "start/two-link: no such file, and no bundled scenario; start/two-links?",
         ),
-        ("nothing", "nothing: no such file, and no ready scenario; `ropewalk scenarios`"),
+        ("nothing", "nothing: no such file, and no bundled scenario; `ropewalk scenarios`"),
         ("start/two-link.toml", "start/two-link.toml: no such file or directory"),
-        ("../start/two-links", "../start/two-links: no such file, and no ready scenario;"),
+        ("../start/two-links", "../start/two-links: no such file, and no bundled scenario;"),
     ],
 )
 def test_a_name_of_nothing_is_told_with_what_is_near(command, tmp_path, name, told):
@@ -78,7 +78,7 @@ def test_a_name_of_nothing_is_told_with_what_is_near(command, tmp_path, name, to
 
 def test_the_verb_lists_prints_and_copies(command, tmp_path):
     listed = json.loads(command("scenarios", "--json").stdout)
-    assert list(listed["scenarios"]) == ready.names()
+    assert list(listed["scenarios"]) == bundled.names()
     assert all(title in command("scenarios").stdout for title in listed["scenarios"].values())
     text = (ROOT / "scenarios/start/two-links.toml").read_text()
     assert command("scenarios", "start/two-links").stdout == text

@@ -22,7 +22,7 @@ from ropewalk.output.report.combined import Axis, Combined, pictures, table
 from ropewalk.output.report.drawing import draw
 from ropewalk.output.report.section import Part, Section
 from ropewalk.output.style import COLOURS, WAYS
-from ropewalk.results import RECORDED
+from ropewalk.results import RECORDED_FRAMES
 from ropewalk.support.optional_deps import MissingLibraryError
 
 TOLD = "has no browser: make browser, or apt install chromium"
@@ -177,7 +177,7 @@ def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
 
 def test_what_a_kernel_does_not_tell_is_left_out():
     ran = ropewalk.simulate("start/two-links", step="1 s")
-    frames = {name: getattr(ran, name) for name in RECORDED}
+    frames = {name: getattr(ran, name) for name in RECORDED_FRAMES}
     frames["connection"] = ran.connection.select("seed", "time_s", "goodput_mbps")
     kernels = ropewalk.Results.restored(ran.scenario, ran.runs, frames)
     titles = [chart.title for chart in over_time.pictures(kernels)]

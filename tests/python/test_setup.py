@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, asdict
 import pytest
 
 import ropewalk
-from ropewalk.scenario import ready
+from ropewalk.scenario import bundled
 
 
 def as_json(value):
@@ -16,7 +16,7 @@ def as_json(value):
     return value
 
 
-@pytest.mark.parametrize("name", ready.names())
+@pytest.mark.parametrize("name", bundled.names())
 def test_setup_has_the_values_of_a_ready_scenario(name):
     scenario = ropewalk.Scenario.load(name)
     setup, values = scenario.setup, scenario.values

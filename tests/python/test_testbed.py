@@ -144,7 +144,7 @@ def test_netems_lines_stand_where_links_of_our_own_would_be_counted(small):
         "kernel": {"release": "6.18", "congestion": "cubic", "counters": {}},
         "tc": {"client": [line], "server": []},
     }
-    results = ropewalk.Results(small, [testbed.Run(report)])
+    results = ropewalk.Results(small, [testbed.KernelRun(report)])
     console = Console(width=100)
     with console.capture() as shown:
         console.print(table(results))

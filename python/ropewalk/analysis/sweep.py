@@ -11,7 +11,7 @@ from ..engines.simulate import check_runs, simulate
 from ..scenario import Given, Scenario
 from ..scenario.spelling import Value, spelled
 from ..support import arguments
-from ..support.optional_deps import need
+from ..support.optional_deps import require
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ def sweep(
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        A scenario, a scenario file, or the name of a ready scenario.
+        A scenario, a scenario file, or the name of a bundled scenario.
     vary : mapping of str to iterable of values
         Values by key, spelled as in a scenario file.
     seed : int
@@ -75,7 +75,7 @@ def sweep(
     >>> table["link.dsl.delay"].to_list()
     ['10 ms', '50 ms', '100 ms']
     """
-    need("sweep", "polars")
+    require("sweep", "polars")
     import polars as pl
 
     scenario = Scenario.of(scenario)
@@ -114,9 +114,9 @@ def sweep(
 def _spelled(vary: Mapping[str, Iterable[Value]]) -> Iterator[list[str]]:
     """Yield the values of each key as in a scenario file."""
     for key, values in arguments.mapping("vary", vary, "keys to their values").items():
-        listed = arguments.several(values)
+        listed = arguments.entries_of(values)
         if not listed:
-            raise arguments.refused(f"vary: {key}", values, "a list of one value or more")
+            raise arguments.argument_error(f"vary: {key}", values, "a list of one value or more")
         try:
             yield [spelled(value) for value in listed]
         except ValueError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..support.counted import counted
 from ..support.escape import printable
+from ..support.plurals import count_noun
 
 if TYPE_CHECKING:
     from ..analysis.check import ConnectionFigures, Report
@@ -31,18 +31,18 @@ def text(name: str, report: Report, show_all: bool) -> str:
 
 
 def _head(report: Report) -> str:
-    counts = [f"{counted(report.packets, 'packet')} in {report.duration_s:.6g} s"]
-    connections = counted(len(report.connections), "connection")
-    counts.append(f"{counted(report.segments, 'TCP segment')} of {connections}")
+    counts = [f"{count_noun(report.packets, 'packet')} in {report.duration_s:.6g} s"]
+    connections = count_noun(len(report.connections), "connection")
+    counts.append(f"{count_noun(report.segments, 'TCP segment')} of {connections}")
     if report.datagrams:
-        counts.append(counted(report.datagrams, "UDP datagram"))
+        counts.append(count_noun(report.datagrams, "UDP datagram"))
     return ", ".join(counts)
 
 
 def _verdict(report: Report) -> str:
     if report.violations:
-        rules = counted(len(report.ranked()), "rule")
-        return f"{counted(len(report.violations), 'violation')} of {rules}"
+        rules = count_noun(len(report.ranked()), "rule")
+        return f"{count_noun(len(report.violations), 'violation')} of {rules}"
     if report.examined:
         return "no rule is broken"
     if not report.packets:

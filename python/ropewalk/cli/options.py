@@ -11,7 +11,7 @@ import typer
 from ..engines.simulate import SEED_MAX
 from ..scenario import Scenario
 from ..support.atomic_write import check_file
-from ..support.optional_deps import need
+from ..support.optional_deps import require
 from .completion import keys
 
 STEP = "100 ms"
@@ -19,7 +19,7 @@ STEP = "100 ms"
 ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="Scenario file, or name of a ready scenario; - means standard input.",
+        help="Scenario file, or name of a bundled scenario; - means standard input.",
         show_default=False,
     ),
 ]
@@ -129,7 +129,7 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
 def check_outputs(out: Path | None, files: list[Path]) -> None:
     """Raise OSError before the run if results cannot be written."""
     if out is not None:
-        need("--out", "polars", "matplotlib")
+        require("--out", "polars", "matplotlib")
         from ..results.folders import check_folder
 
         check_folder(out)
@@ -140,7 +140,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
 def check_pictures(pictures: list[Path]) -> None:
     """Raise ValueError if a picture's name ends in no known format."""
     if pictures:
-        need("--plot", "polars", "matplotlib")
+        require("--plot", "polars", "matplotlib")
         from ..output.plot import check_format
 
         for picture in pictures:

@@ -13,7 +13,7 @@ from ..output import plot, storage
 from ..output.display import table_of
 from ..results import folders
 from ..results.shown import Shown
-from ..support.escape import without_controls
+from ..support.escape import strip_controls
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -58,7 +58,7 @@ def answer(made: Shown, written: Sequence[str], *, as_json: bool) -> None:
         print_json(printed)
         # Readers of standard output alone, such as programs, could overlook these.
         for warning in printed.get("warnings", ()):
-            print(f"warning: {without_controls(warning)}", file=sys.stderr)
+            print(f"warning: {strip_controls(warning)}", file=sys.stderr)
     else:
         print_table(table_of(made), written)
 
@@ -102,4 +102,4 @@ class _Printable:
         from rich.segment import Segment
 
         for text, style, control in console.render(self.shown, options):
-            yield Segment(text if control else without_controls(text), style, control)
+            yield Segment(text if control else strip_controls(text), style, control)

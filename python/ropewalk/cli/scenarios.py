@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..scenario import ready
+from ..scenario import bundled
 from .failures import failures, wrong_input
 from .options import Json
 from .output import print_json, print_table
@@ -22,7 +22,7 @@ def scenarios(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Ready scenarios to print, or to copy. Default: list all."
+            metavar="[NAME]...", help="Bundled scenarios to print, or to copy. Default: list all."
         ),
     ] = None,
     as_json: Json = False,
@@ -39,17 +39,17 @@ def scenarios(
     with wrong_input():
         if as_json and (names or copy):
             raise ValueError("--json: lists all; not with names or --copy")
-        files = [ready.file(name) for name in names or ()]
+        files = [bundled.file(name) for name in names or ()]
         if copy is not None:
             copy.mkdir(parents=True, exist_ok=True)
     with failures():
         if copy is not None:
-            for path in ready.copy(copy, names or ()):
+            for path in bundled.copy(copy, names or ()):
                 print(path)
         elif files:
             print("\n".join(file.read_text() for file in files), end="")
         elif as_json:
-            print_json({"folder": str(ready.FOLDER), "scenarios": ready.titles()})
+            print_json({"folder": str(bundled.FOLDER), "scenarios": bundled.titles()})
         else:
             print_table(_titles())
 
@@ -58,6 +58,6 @@ def _titles() -> Table:
     from rich.table import Table
 
     table = Table("name", "title", box=None, padding=(0, 2, 0, 0))
-    for name, title in ready.titles().items():
+    for name, title in bundled.titles().items():
         table.add_row(name, title)
     return table

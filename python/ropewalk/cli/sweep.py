@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..scenario import ready
-from ..support.optional_deps import need
+from ..scenario import bundled
+from ..support.optional_deps import require
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -129,7 +129,7 @@ def sweep(
 
     pictures = pictures or []
     with wrong_input():
-        need("sweep", "polars")
+        require("sweep", "polars")
         check_pictures(pictures)
         until = _until(ci95, at_most)
         defined = _defined(
@@ -189,7 +189,7 @@ class _Shown:
 def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definition:
     from ..analysis.study import definition
 
-    if str(study) != "-" and definition.is_study(ready.found(study)):
+    if str(study) != "-" and definition.is_study(bundled.found(study)):
         overrides = [override(change) for change in changes or []]
         return definition.load(study, overrides, **others)
     scenario = load(study, changes)

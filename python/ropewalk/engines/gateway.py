@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 
-from ..support.arguments import positive, refused, whole
+from ..support.arguments import argument_error, positive, whole
 
 DEFAULT_PROXY = "127.0.0.1:1080"
 
@@ -87,7 +87,7 @@ def connect(
     ...         return connection.makefile().readline()
     """
     if not isinstance(address, (tuple, list)) or len(address) != 2:
-        raise refused("address", address, 'a pair, such as ("example.org", 80)')
+        raise argument_error("address", address, 'a pair, such as ("example.org", 80)')
     host, port = address
     if timeout is not None:
         timeout = positive("timeout", timeout)
@@ -168,7 +168,7 @@ def _error(number: int, detail: str | None = None) -> OSError:
 def _target(host: str, port: int) -> bytes:
     port = whole("port", port, least=1, most=65535)
     if not isinstance(host, str):
-        raise refused("host", host, "a name or an address, as text")
+        raise argument_error("host", host, "a name or an address, as text")
     try:
         literal = ipaddress.ip_address(host)
     except ValueError:
@@ -203,8 +203,8 @@ def _pair(proxy: str | tuple[str, int]) -> tuple[str, int]:
     if isinstance(proxy, (tuple, list)) and len(proxy) == 2:
         return proxy[0], proxy[1]
     if not isinstance(proxy, str):
-        raise refused("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}, or a pair")
+        raise argument_error("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}, or a pair")
     host, colon, port = proxy.rpartition(":")
     if not colon or not port.isdecimal() or not host:
-        raise refused("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}")
+        raise argument_error("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)

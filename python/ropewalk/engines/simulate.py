@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from .. import _core
-from ..provenance import Beginning
+from ..provenance import Stopwatch
 from ..results import Results
 from ..scenario import Given, Scenario
 from ..support import arguments
@@ -83,7 +83,7 @@ def simulate(
     >>> results.summary["seed"].to_list()
     [1, 2, 3]
     """
-    began = Beginning()
+    began = Stopwatch()
     scenario = Scenario.of(scenario)
     seed, runs = check_runs(seed, runs)
     seeds = range(seed, seed + runs)

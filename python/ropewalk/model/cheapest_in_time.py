@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..support.optional_deps import need
+from ..support.optional_deps import require
 from .arguments import Floats, Vector, number, numbers
 
 Carried: TypeAlias = Callable[[Vector], Vector]
@@ -198,7 +198,7 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     >>> found.amounts.round(6).tolist(), round(found.cost, 6)
     ([[2000.0], [1000.0]], 12000.0)
     """
-    need("the cheapest division in time", "scipy")
+    require("the cheapest division in time", "scipy")
     from scipy.optimize import linprog  # slow to load, and needed only here
     from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..support.optional_deps import need
+from ..support.optional_deps import require
 from .arguments import Vector, elementwise, number, numbers
 
 
@@ -258,7 +258,7 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     >>> (windows / windows.sum()).round(6).tolist()
     [0.8, 0.2]
     """
-    need("LIA's balance", "scipy")
+    require("LIA's balance", "scipy")
     from scipy.optimize import brentq  # slow to load, and needed only here
 
     p = numbers("losses", losses, above=0, below=1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..support.escape import without_controls
+from ..support.escape import strip_controls
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,7 +63,7 @@ def _parts(shown: RenderableType) -> Iterator[str]:
     elif isinstance(shown, str):
         yield f'<p style="{PROSE}">{_text(Text.from_markup(shown))}</p>'
     else:
-        yield f"<pre>{escape(without_controls(_as_printed(shown)))}</pre>"
+        yield f"<pre>{escape(strip_controls(_as_printed(shown)))}</pre>"
 
 
 def _table(table: Table) -> str:
@@ -107,7 +107,7 @@ def _text(text: Text) -> str:
     pieces = []
     for part, style, _ in text.render(console):
         css = _css(style or text.style)
-        said = escape(without_controls(part))
+        said = escape(strip_controls(part))
         pieces.append(f'<span style="{css}">{said}</span>' if css else said)
     return "".join(pieces)
 

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..engines.simulate import check_runs
-from ..provenance import Beginning
-from ..support.near import nearest
+from ..provenance import Stopwatch
+from ..support.suggestion import closest_match
 
 if TYPE_CHECKING:
     from ..analysis.reproduction import Reproduction
@@ -130,7 +130,7 @@ def reproduce(
     >>> made.comparisons[0].published
     1.8
     """
-    began = Beginning()
+    began = Stopwatch()
     found = find(paper, item)
     make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
     made: Reproduction
@@ -167,5 +167,5 @@ def find(paper: str, item: str) -> Item:
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
-    near = nearest(word, known)
+    near = closest_match(word, known)
     return f"; did you mean {near}?" if near else f"; there are {', '.join(known)}"

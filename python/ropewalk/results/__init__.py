@@ -1,5 +1,5 @@
 """Results of runs: data frames, JSON, statistics, folders, notebook display."""
 
-from .results import RECORDED, Frame, FurtherFlow, Results, flat
+from .results import RECORDED_FRAMES, Frame, FurtherFlowRecording, Results, flat_row
 
-__all__ = ["RECORDED", "Frame", "FurtherFlow", "Results", "flat"]
+__all__ = ["RECORDED_FRAMES", "Frame", "FurtherFlowRecording", "Results", "flat_row"]

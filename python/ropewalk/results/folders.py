@@ -33,13 +33,13 @@ SCENARIOS = "scenarios"
 DEPLOYMENTS = "deployments"
 NODES = "nodes.csv"
 REPORT = "report.html"
-OURS = {RESULT, SCENARIO, TRACES, TABLES, PICTURES, SCENARIOS, DEPLOYMENTS, NODES, REPORT}
+OWN_NAMES = {RESULT, SCENARIO, TRACES, TABLES, PICTURES, SCENARIOS, DEPLOYMENTS, NODES, REPORT}
 # Suffixes of the layout of earlier versions, whose folders are replaced as well.
-FORMERLY = (".parquet", ".png")
+LEGACY_SUFFIXES = (".parquet", ".png")
 
 
 @dataclass(frozen=True)
-class Kept:
+class ResultFolder:
     """An opened result folder.
 
     Attributes
@@ -112,12 +112,14 @@ class Kept:
         except pl.exceptions.PolarsError as error:
             raise ValueError(f"{file}: {str(error).partition(chr(10))[0].lower()}") from None
 
-    def several(self, names: Sequence[str], before: str = "") -> dict[str, pl.DataFrame]:
+    def tables_with_prefix(
+        self, names: Sequence[str], before: str = ""
+    ) -> dict[str, pl.DataFrame]:
         """Return the tables whose names have a prefix, by the rest of the name."""
         return {name: self.table(before + name) for name in names}
 
 
-def open_kept(folder: Path) -> Kept:
+def open_result_folder(folder: Path) -> ResultFolder:
     """Open a result folder.
 
     Raises
@@ -140,7 +142,7 @@ def open_kept(folder: Path) -> Kept:
         raise ValueError(f"{file}: not UTF-8 text") from None
     if not isinstance(result, dict) or not isinstance(result.get("engine"), str):
         raise ValueError(f"{file}: has no key engine; name a folder that --out has made")
-    return Kept(folder, result)
+    return ResultFolder(folder, result)
 
 
 def check_folder(folder: Path) -> None:
@@ -155,7 +157,7 @@ def check_folder(folder: Path) -> None:
     """
     if folder.exists():
         held = {entry.name for entry in folder.iterdir()}
-        others = sorted(name for name in held - OURS if not name.endswith(FORMERLY))
+        others = sorted(name for name in held - OWN_NAMES if not name.endswith(LEGACY_SUFFIXES))
         if held and (RESULT not in held or others):
             other = others[:1] or sorted(held)[:1]
             raise FileExistsError(
@@ -167,7 +169,7 @@ def check_folder(folder: Path) -> None:
 
 
 @contextmanager
-def in_place_of(folder: Path) -> Iterator[Path]:
+def replacing_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces another one at the end.
 
     On an error the other folder stays as it was, and the temporary one is removed.
@@ -206,15 +208,15 @@ def write_scenario(file: Path, scenario: Scenario) -> None:
         (file.parent / trace).parent.mkdir(exist_ok=True)
         (file.parent / trace).write_text(content)
     if scenario.setup.mesh is not None:
-        (file.parent / NODES).write_text(deployment(scenario.setup.mesh.nodes))
+        (file.parent / NODES).write_text(positions_csv(scenario.setup.mesh.nodes))
 
 
-def deployment(places: Sequence[Sequence[float]]) -> str:
+def positions_csv(places: Sequence[Sequence[float]]) -> str:
     """Return positions as the lines of a file for ``[mesh]``.
 
     Examples
     --------
-    >>> deployment([(0, 0), (12.5, 3)]).split()
+    >>> positions_csv([(0, 0), (12.5, 3)]).split()
     ['x_m,y_m', '0.0,0.0', '12.5,3.0']
     """
     return "".join(["x_m,y_m\n", *(f"{float(x)!r},{float(y)!r}\n" for x, y in places)])

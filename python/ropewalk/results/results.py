@@ -11,7 +11,7 @@ from ..provenance import with_origin
 from ..scenario import Scenario
 from ..support.arguments import choice
 from ..support.numerals import decimal
-from ..support.optional_deps import need
+from ..support.optional_deps import require
 from . import statistics
 from .run_warnings import warnings_of
 from .shown import Shown
@@ -40,12 +40,12 @@ Frame: TypeAlias = Literal[
 
 
 # Keys with deadline statistics of an application.
-TIMELY = ("messages", "video", "chunks", "requests", "web")
+DEADLINE_KEYS = ("messages", "video", "chunks", "requests", "web")
 # Frames that are not in the runs' JSON objects; restored results need them.
-RECORDED = ("subflows", "timeline", "connection", "competitor_timeline", "delays")
+RECORDED_FRAMES = ("subflows", "timeline", "connection", "competitor_timeline", "delays")
 
 
-class Recorded(Protocol):
+class FlowRecording(Protocol):
     """Recording of one flow."""
 
     def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
@@ -58,7 +58,7 @@ class Recorded(Protocol):
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""
 
 
-class FurtherFlow(Recorded, Protocol):
+class FurtherFlowRecording(FlowRecording, Protocol):
     """Recording of a flow after the first."""
 
     @property
@@ -70,7 +70,7 @@ class FurtherFlow(Recorded, Protocol):
         """The path of each subflow."""
 
 
-class Run(Recorded, Protocol):
+class RunRecording(FlowRecording, Protocol):
     """Recording of one run, from the simulator or the testbed."""
 
     @property
@@ -78,7 +78,7 @@ class Run(Recorded, Protocol):
         """Number of packets in the capture; None without one."""
 
     @property
-    def further_flows(self) -> Sequence[FurtherFlow]:
+    def further_flows(self) -> Sequence[FurtherFlowRecording]:
         """Recordings of the flows after the first, without competitors."""
 
     def competitor_timeline(self) -> Mapping[str, NDArray[Any]] | None:
@@ -99,7 +99,7 @@ class Results(Shown):
     Parameters
     ----------
     scenario : Scenario
-    runs : sequence of Run
+    runs : sequence of RunRecording
         Recording of each run.
     origin : Origin, optional
         Origin of the results.
@@ -115,7 +115,7 @@ class Results(Shown):
     """
 
     def __init__(
-        self, scenario: Scenario, runs: Sequence[Run], origin: Origin | None = None
+        self, scenario: Scenario, runs: Sequence[RunRecording], origin: Origin | None = None
     ) -> None:
         self.scenario = scenario
         self.origin = origin
@@ -154,11 +154,11 @@ class Results(Shown):
         made.runs = [dict(run) for run in runs]
         made._recorded, made._captured = [], captured_packets
         # Fills the caches of the cached properties.
-        made.__dict__.update({name: frames.get(name, pl.DataFrame()) for name in RECORDED})
+        made.__dict__.update({name: frames.get(name, pl.DataFrame()) for name in RECORDED_FRAMES})
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        frames = {name: getattr(self, name) for name in RECORDED}
+        frames = {name: getattr(self, name) for name in RECORDED_FRAMES}
         return _restored, (self.scenario, self.runs, frames, self.origin, self._captured)
 
     @property
@@ -195,7 +195,7 @@ class Results(Shown):
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per run."""
-        return _frame([flat(run) for run in self.runs])
+        return _frame([flat_row(run) for run in self.runs])
 
     @cached_property
     def links(self) -> pl.DataFrame:
@@ -208,7 +208,7 @@ class Results(Shown):
 
         An entry with ``count`` flows has their mean goodput, and sums of the other values.
         """
-        return _frame([flat(_named("flow", row)) for row in self._entries("flows")])
+        return _frame([flat_row(_named("flow", row)) for row in self._entries("flows")])
 
     @cached_property
     def link_flows(self) -> pl.DataFrame:
@@ -366,7 +366,7 @@ class Results(Shown):
         ['dsl', 'cable']
         """
         choice("frame", frame, get_args(Frame))
-        need("to_pandas", "pandas", "pyarrow")
+        require("to_pandas", "pandas", "pyarrow")
         found: pl.DataFrame = getattr(self, frame)
         return found.to_pandas()
 
@@ -375,10 +375,10 @@ class Results(Shown):
         count = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Results of {self.scenario.title!r}: {count}, {decimal(goodput)} Mbit/s>"
 
-    def _with_recorded(self) -> Iterator[tuple[dict[str, Any], Run]]:
+    def _with_recorded(self) -> Iterator[tuple[dict[str, Any], RunRecording]]:
         return zip(self.runs, self._recorded, strict=True)
 
-    def _recorded_flows(self) -> Iterator[tuple[int, str | None, list[str], Recorded]]:
+    def _recorded_flows(self) -> Iterator[tuple[int, str | None, list[str], FlowRecording]]:
         """Yield each flow's seed, name (None if it is the only one), paths, and recording."""
         for run, recorded in self._with_recorded():
             seed, further = run["seed"], recorded.further_flows
@@ -417,14 +417,14 @@ def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in told if key not in ("flows", "subflows")}
 
 
-def flat(run: dict[str, Any]) -> dict[str, Any]:
+def flat_row(run: dict[str, Any]) -> dict[str, Any]:
     """Return a run's object as a row of plain columns: ``delay_ms.p95`` as ``delay_p95_ms``.
 
     Warnings become one text, with a line for each.
 
     Examples
     --------
-    >>> flat({"goodput_mbps": 9.5, "delay_ms": {"p95": 12.0}, "links": []})
+    >>> flat_row({"goodput_mbps": 9.5, "delay_ms": {"p95": 12.0}, "links": []})
     {'goodput_mbps': 9.5, 'delay_p95_ms': 12.0}
     """
     row: dict[str, Any] = {k: v for k, v in run.items() if isinstance(v, (str, int, float))}
@@ -439,7 +439,7 @@ def flat(run: dict[str, Any]) -> dict[str, Any]:
         row["reordered_ratio"] = metrics["reordered_ratio"]
     row |= run.get("stats", {})
     row |= dict(_own_error(run.get("own_error", {})))
-    for key in TIMELY:
+    for key in DEADLINE_KEYS:
         row |= dict(_within(key, run.get(key, {})))
     return row
 

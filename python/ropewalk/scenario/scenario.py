@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from .. import _core
-from ..support.arguments import mapping, refused
+from ..support.arguments import argument_error, mapping
 from ..support.arguments import path as _path
 from ..support.hooks import display_module
-from . import ready
+from . import bundled
 from .files import named_files
 from .setup import Setup, setup_of
 from .spelling import Overrides, Value, pairs, quoted, spelled, toml
@@ -81,7 +81,7 @@ class Scenario:
         if isinstance(text, Mapping):
             text = toml(text)
         if not isinstance(text, str):
-            raise refused("text", text, "text of a scenario file, or a mapping of its keys")
+            raise argument_error("text", text, "text of a scenario file, or a mapping of its keys")
         self.text = text
         self.name = name
         self.folder = Path(folder) if folder is not None else Path()
@@ -117,10 +117,12 @@ class Scenario:
         if isinstance(scenario, Mapping):
             return cls(scenario)
         if not isinstance(scenario, (str, os.PathLike)):
-            allowed = "a Scenario, a path, the name of a ready scenario, a mapping of keys"
-            raise refused("scenario", scenario, allowed)
+            allowed = "a Scenario, a path, the name of a bundled scenario, a mapping of keys"
+            raise argument_error("scenario", scenario, allowed)
         if "\n" in os.fspath(scenario):
-            raise refused("scenario", scenario, "a path; for its text, ropewalk.Scenario(text)")
+            raise argument_error(
+                "scenario", scenario, "a path; for its text, ropewalk.Scenario(text)"
+            )
         return cls.load(scenario)
 
     @classmethod
@@ -147,7 +149,7 @@ class Scenario:
         >>> Scenario.load("start/two-links").links
         ['dsl', 'cable']
         """
-        found = ready.found(Path(_path("path", path)))
+        found = bundled.found(Path(_path("path", path)))
         with found.open("rb") as file:
             return cls.read(file, name=str(found), folder=found.parent, overrides=overrides)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ..support.arguments import mapping, plain, shown
+from ..support.arguments import builtin_value, mapping, short_repr
 
 Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
 Overrides: TypeAlias = "Sequence[tuple[str, Value]] | Mapping[str, Value]"
@@ -29,7 +29,7 @@ def spelled(value: Value) -> str:
     >>> spelled({"model": "gilbert-elliott", "p": 0.1})
     '{ model = "gilbert-elliott", p = 0.1 }'
     """
-    value = plain(value)
+    value = builtin_value(value)
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -39,7 +39,7 @@ def spelled(value: Value) -> str:
         return "[" + ", ".join(quoted(item) for item in value) + "]"
     if not isinstance(value, (bool, int, float)):
         allowed = "text, a number, True, False, or a list or mapping of these"
-        raise ValueError(f"{shown(value)}: allowed: {allowed}")
+        raise ValueError(f"{short_repr(value)}: allowed: {allowed}")
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -60,7 +60,9 @@ def toml(keys: Mapping[str, Any]) -> str:
     rate = "16 Mbit/s"
     <BLANKLINE>
     """
-    plains = {key: plain(value) for key, value in mapping("scenario", keys, "keys").items()}
+    plains = {
+        key: builtin_value(value) for key, value in mapping("scenario", keys, "keys").items()
+    }
     # Keys come before tables: after a heading they would belong to its table.
     tables = {key: value for key, value in plains.items() if _is_tables(value)}
     lines = [*_lines({key: value for key, value in plains.items() if key not in tables}, "")]
@@ -78,7 +80,7 @@ def pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
             allowed = 'a dotted key with its value, such as ("link.dsl.delay", "10 ms")'
-            raise ValueError(f"{name}: {shown(pair)}: allowed: {allowed}")
+            raise ValueError(f"{name}: {short_repr(pair)}: allowed: {allowed}")
         key, value = pair
         try:
             yield key, spelled(value)
@@ -95,14 +97,14 @@ def _is_tables(value: object) -> bool:
 def _lines(keys: Mapping[str, Any], before: str) -> Iterator[str]:
     for key, value in keys.items():
         try:
-            yield f"{_key(key)} = {quoted(plain(value))}"
+            yield f"{_key(key)} = {quoted(builtin_value(value))}"
         except ValueError as error:
             raise ValueError(f"scenario: {before}{key} = {error}") from None
 
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise ValueError(f"scenario: key {shown(key)}: allowed: text")
+        raise ValueError(f"scenario: key {short_repr(key)}: allowed: text")
     return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
@@ -114,5 +116,5 @@ def quoted(value: Value) -> str:
     >>> quoted("50 ms"), quoted(2)
     ('"50 ms"', '2')
     """
-    value = plain(value)
+    value = builtin_value(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)

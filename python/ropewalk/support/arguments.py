@@ -32,7 +32,7 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
         found = None
     if found is None or found < least or (most is not None and found > most):
         limits = f", at least {least}" if most is None else f" from {least} to {most}"
-        raise refused(name, value, f"a whole number{limits}")
+        raise argument_error(name, value, f"a whole number{limits}")
     return found
 
 
@@ -52,7 +52,7 @@ def positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         found = math.nan
     if not 0 < found < math.inf:
-        raise refused(name, value, "a number above 0")
+        raise argument_error(name, value, "a number above 0")
     return found
 
 
@@ -66,7 +66,7 @@ def flag(name: str, value: Any) -> bool:
     ValueError: check = 'yes': allowed: True or False
     """
     if not _is_bool(value):
-        raise refused(name, value, "True or False")
+        raise argument_error(name, value, "True or False")
     return bool(value)
 
 
@@ -81,9 +81,9 @@ def text(name: str, value: Any, example: str) -> str:
     Traceback (most recent call last):
     ValueError: step = []: allowed: text such as '100 ms'
     """
-    value = plain(value)
+    value = builtin_value(value)
     if _is_bool(value) or not isinstance(value, (str, int, float)):
-        raise refused(name, value, f"text such as {example!r}")
+        raise argument_error(name, value, f"text such as {example!r}")
     return str(value)
 
 
@@ -97,7 +97,7 @@ def path(name: str, value: Any) -> str:
     ValueError: out = 1: allowed: a path
     """
     if not isinstance(value, (str, os.PathLike)):
-        raise refused(name, value, "a path")
+        raise argument_error(name, value, "a path")
     return os.fsdecode(value)
 
 
@@ -111,7 +111,7 @@ def function(name: str, value: Any) -> Callable[..., object] | None:
     ValueError: progress = True: allowed: a function
     """
     if value is not None and not callable(value):
-        raise refused(name, value, "a function")
+        raise argument_error(name, value, "a function")
     found: Callable[..., object] | None = value
     return found
 
@@ -127,7 +127,7 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
-        raise refused(name, value, ", ".join(words))
+        raise argument_error(name, value, ", ".join(words))
 
 
 def mapping(name: str, value: Any, what: str) -> Mapping[Any, Any]:
@@ -140,31 +140,31 @@ def mapping(name: str, value: Any, what: str) -> Mapping[Any, Any]:
     ValueError: vary = ['link.a.delay']: allowed: a mapping of keys with their values
     """
     if not isinstance(value, Mapping):
-        raise refused(name, value, f"a mapping of {what}")
+        raise argument_error(name, value, f"a mapping of {what}")
     return value
 
 
-def several(value: Any) -> list[Any] | None:
+def entries_of(value: Any) -> list[Any] | None:
     """Return the entries of a list, array, column or generator; None for anything else.
 
     Examples
     --------
-    >>> several(range(3)), several("text"), several(3)
+    >>> entries_of(range(3)), entries_of("text"), entries_of(3)
     ([0, 1, 2], None, None)
     """
-    value = plain(value)
+    value = builtin_value(value)
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return None
-    return [plain(each) for each in value]
+    return [builtin_value(each) for each in value]
 
 
-def plain(value: Any) -> Any:
+def builtin_value(value: Any) -> Any:
     """Return NumPy's, pandas' and polars' numbers and lists as Python's.
 
     Examples
     --------
     >>> import numpy as np
-    >>> plain(np.float64(0.5)), plain(np.arange(2)), plain("text")
+    >>> builtin_value(np.float64(0.5)), builtin_value(np.arange(2)), builtin_value("text")
     (0.5, [0, 1], 'text')
     """
     # Recognized by their methods, so that none of these libraries is imported.
@@ -175,22 +175,22 @@ def plain(value: Any) -> Any:
     return value
 
 
-def refused(name: str, value: Any, allowed: str) -> ValueError:
+def argument_error(name: str, value: Any, allowed: str) -> ValueError:
     """Return the error for an argument."""
-    return ValueError(f"{name} = {shown(value)}: allowed: {allowed}")
+    return ValueError(f"{name} = {short_repr(value)}: allowed: {allowed}")
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value's `repr` in one short line.
 
     Examples
     --------
-    >>> shown("a"), len(shown("a" * 100))
+    >>> short_repr("a"), len(short_repr("a" * 100))
     ("'a'", 60)
     """
-    line = " ".join(repr(plain(value)).split())
+    line = " ".join(repr(builtin_value(value)).split())
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 3]}..."
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(plain(value), bool)
+    return isinstance(builtin_value(value), bool)

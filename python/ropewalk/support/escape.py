@@ -18,12 +18,12 @@ def printable(text: str) -> str:
     return "".join(repr(each)[1:-1] if _acts(each) else each for each in text)
 
 
-def without_controls(text: str) -> str:
+def strip_controls(text: str) -> str:
     r"""Remove control characters from text that is already laid out in columns.
 
     Examples
     --------
-    >>> without_controls("wi-fi\x1b[31m")
+    >>> strip_controls("wi-fi\x1b[31m")
     'wi-fi[31m'
     """
     return "".join(each for each in text if not _acts(each))

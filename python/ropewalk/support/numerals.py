@@ -38,30 +38,30 @@ def with_interval(value: float, half: float | None, places: int = 2) -> str:
     return f"{known} ± {same if re.search('[1-9]', same) else decimal(half, places)}"
 
 
-def formatted(value: float, spec: str) -> str:
+def format_number(value: float, spec: str) -> str:
     """Return a number in a format; `decimal` handles fixed places.
 
     Examples
     --------
-    >>> formatted(0.064, ",.2f"), formatted(0.64, ".1%"), formatted(64.0, ",.0f")
+    >>> format_number(0.064, ",.2f"), format_number(0.64, ".1%"), format_number(64.0, ",.0f")
     ('0.064', '64.0%', '64')
     """
     fixed = FIXED.fullmatch(spec)
     return decimal(value, int(fixed[1])) if fixed else f"{value:{spec}}"
 
 
-def mean_of(value: float, half: float | None, spec: str) -> str:
+def format_mean(value: float, half: float | None, spec: str) -> str:
     """Return a mean with half its confidence interval, in a format.
 
     Examples
     --------
-    >>> mean_of(9.5, 0.25, ",.2f"), mean_of(9.5, None, ",.1f"), mean_of(95.0, 3.0, ",.0f")
-    ('9.50 ± 0.25', '9.5', '95 ± 3')
+    >>> format_mean(9.5, 0.25, ",.2f"), format_mean(9.5, None, ",.1f")
+    ('9.50 ± 0.25', '9.5')
     """
     if fixed := FIXED.fullmatch(spec):
         return with_interval(value, half, int(fixed[1]))
-    known = formatted(value, spec)
-    return f"{known} ± {formatted(half, spec)}" if half else known
+    known = format_number(value, spec)
+    return f"{known} ± {format_number(half, spec)}" if half else known
 
 
 def _places(value: float, places: int) -> int:

@@ -23,7 +23,7 @@ class MissingLibraryError(ImportError):
     """An optional library is not installed."""
 
 
-def need(what: str, *libraries: str) -> None:
+def require(what: str, *libraries: str) -> None:
     """Check that libraries are installed, without loading them.
 
     Parameters
@@ -40,7 +40,7 @@ def need(what: str, *libraries: str) -> None:
 
     Examples
     --------
-    >>> need("a table", "polars")
+    >>> require("a table", "polars")
     """
     for library in libraries:
         # A loaded library is found in `sys.modules`, so that thousands of calls cost nothing.

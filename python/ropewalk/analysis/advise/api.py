@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 
 from ...engines.simulate import check_runs
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
 from ...scenario.registry import is_coupled
 from ...support.arguments import flag, function, text, whole
@@ -87,7 +87,7 @@ def advise(
     >>> [advice.question for advice in counsel.advice]
     ['links', 'weakest', 'scheduler', 'congestion', 'buffers', 'together']
     """
-    began = Beginning()
+    began = Stopwatch()
     scenario = Scenario.of(scenario)
     check_short_form(scenario)
     runs = whole("runs", runs, least=1)

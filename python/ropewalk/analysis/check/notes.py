@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ...support.counted import counted
+from ...support.plurals import count_noun
 
 NOUNS = (
     "byte",
@@ -113,4 +113,4 @@ class Notes:
 
 def _counted(count: int) -> dict[str, str]:
     """Return the count with each noun, keyed by the plural."""
-    return {f"{noun}s": counted(count, noun) for noun in NOUNS}
+    return {f"{noun}s": count_noun(count, noun) for noun in NOUNS}

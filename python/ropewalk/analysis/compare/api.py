@@ -10,9 +10,9 @@ from ...engines import testbed
 from ...engines.predict import Predictions, predict
 from ...engines.predict.coverage import uncovered
 from ...engines.simulate import check_runs, simulate
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
-from ...support.arguments import function, refused, several, text, whole
+from ...support.arguments import argument_error, entries_of, function, text, whole
 from .result import Comparison
 
 WAYS = ("predict", "simulate", "testbed")
@@ -73,7 +73,7 @@ def compare(
     >>> sorted(comparison.accuracy)
     ['predict_against_simulate']
     """
-    began = Beginning()
+    began = Stopwatch()
     asked = wanted(ways)
     scenario = Scenario.of(scenario)
     seed, runs = check_runs(seed, runs)
@@ -116,9 +116,9 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
     """
     if ways is None:
         return WAYS
-    asked = several(ways)
+    asked = entries_of(ways)
     if not asked or not set(asked) <= set(WAYS):
-        raise refused("ways", ways, f"some of {', '.join(WAYS)}")
+        raise argument_error("ways", ways, f"some of {', '.join(WAYS)}")
     return tuple(way for way in WAYS if way in asked)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
 from .result import Explanation
 from .settings import settings
@@ -36,7 +36,7 @@ def explain(scenario: Given) -> Explanation:
     >>> [each.value for each in explanation.settings if each.source == "file"][:2]
     ['Two unequal links', '30 s']
     """
-    began = Beginning()
+    began = Stopwatch()
     scenario = Scenario.of(scenario)
     setup = scenario.setup
     found = tuple(settings(scenario))

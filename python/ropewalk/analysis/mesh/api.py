@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
-from ...support.arguments import flag, function, plain, several, whole
+from ...support.arguments import builtin_value, entries_of, flag, function, whole
 from .result import Census, Counted
 
 # Set-up of Gómez et al. 2014, sections 4.2 and 5.2.
@@ -82,7 +82,7 @@ def census(
     >>> census(nodes=[40], graphs=10, seed=1).counts[0].graphs
     10
     """
-    began = Beginning()
+    began = Stopwatch()
     default = Scenario(DEFAULT, name="mesh.toml")
     scenario = default if scenario is None else Scenario.of(scenario)
     mesh = scenario.setup.mesh
@@ -93,7 +93,7 @@ def census(
     optimal = flag("optimal", optimal)
     progress = function("progress", progress)
     seed = whole("seed", mesh.seed if seed is None else seed, least=0)
-    wanted = [len(mesh.nodes)] if nodes is None else several(nodes) or [plain(nodes)]
+    wanted = [len(mesh.nodes)] if nodes is None else entries_of(nodes) or [builtin_value(nodes)]
     wanted = [whole("nodes", of, least=2) for of in wanted]
     counts = []
     for done, of in enumerate(wanted):

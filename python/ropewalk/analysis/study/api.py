@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ...provenance import KEY as ORIGIN
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
 from ...support import arguments
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from . import definition, folder
 from .backends import On, check_on
 from .definition import Definition, define
@@ -94,7 +94,7 @@ def study(
     >>> made.points["link.dsl.delay"].to_list(), made.points["link.dsl.delay_value"].to_list()
     (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
     """
-    need("study", "polars")
+    require("study", "polars")
     on = check_on(on)
     others: dict[str, Any] = {
         "vary": vary,
@@ -127,7 +127,7 @@ def run(
     `begun`, if given, is called with the numbers of existing and missing runs. For `on` and
     `progress` see `study`.
     """
-    began = Beginning()
+    began = Stopwatch()
     if out is None:
         rows: list[Row] = []
         runner = Runner(defined, {}, rows.extend, progress)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..._core import base_value
 from ...scenario import Scenario
 from ...scenario.spelling import Value, spelled
-from ...support.arguments import plain, several, shown
+from ...support.arguments import builtin_value, entries_of, short_repr
 from ...units import NUMBER
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
@@ -58,7 +58,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     >>> values_of(scenario, "link.dsl.rate", {"from": "1 Mbit/s", "to": "9 Mbit/s", "steps": 3})
     ('1 Mbit/s', '5 Mbit/s', '9 Mbit/s')
     """
-    listed = several(given)
+    listed = entries_of(given)
     if isinstance(given, Mapping):
         values = _of_range(scenario, key, given)
     elif listed:
@@ -234,7 +234,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
     for name in ("from", "to", "steps"):
         if name not in given:
             raise ValueError(f"{shown}: {name} is missing; allowed: {RANGE}")
-    steps, scale = plain(given["steps"]), given.get("scale", "linear")
+    steps, scale = builtin_value(given["steps"]), given.get("scale", "linear")
     if isinstance(steps, bool) or not isinstance(steps, int) or not 2 <= steps <= MAX_STEPS:
         allowed = f"a whole number from 2 to {MAX_STEPS}"
         raise ValueError(f"{shown}: steps = {steps!r}: allowed: {allowed}")
@@ -285,7 +285,7 @@ def _within(found: Any, part: str) -> Any:
 
 def _shown(given: object) -> str:
     try:
-        value: Value = plain(given) if not isinstance(given, tuple) else list(given)
+        value: Value = builtin_value(given) if not isinstance(given, tuple) else list(given)
         return spelled(value) if not isinstance(given, str) else f'"{given}"'
     except ValueError:
-        return shown(given)
+        return short_repr(given)

@@ -14,8 +14,8 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
-from ...support.arguments import plain, refused
-from ...support.optional_deps import need
+from ...support.arguments import argument_error, builtin_value
+from ...support.optional_deps import require
 from .work import Job, Point, Row, work
 
 On: TypeAlias = "int | str | Executor | None"
@@ -65,7 +65,7 @@ def check_on(on: On) -> On:
     ValueError: on = 'far away': allowed: a number of processes, 'local', the address of a Dask \
 scheduler such as 'tcp://host:8786', an executor of concurrent.futures
     """
-    on = plain(on)
+    on = builtin_value(on)
     if on is None or isinstance(on, Executor):
         return on
     if isinstance(on, int) and not isinstance(on, bool) and on >= 1:
@@ -76,7 +76,7 @@ scheduler such as 'tcp://host:8786', an executor of concurrent.futures
         f"a number of processes, {LOCAL!r}, the address of a Dask scheduler such as"
         " 'tcp://host:8786', an executor of concurrent.futures"
     )
-    raise refused("on", on, allowed)
+    raise argument_error("on", on, allowed)
 
 
 @contextmanager
@@ -121,7 +121,7 @@ def _processes(job: Job, count: int) -> Iterator[list[Backend]]:
 
 
 def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
-    need("a cluster", "distributed")
+    require("a cluster", "distributed")
     distributed: Any = import_module("distributed")
     if on == LOCAL:
         with (

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from ..._core import ScenarioError
 from ...engines.simulate import check_runs
-from ...scenario import Scenario, ready
-from ...support.arguments import choice, mapping, plain, refused, several, whole
-from ...support.near import nearest
+from ...scenario import Scenario, bundled
+from ...support.arguments import argument_error, builtin_value, choice, entries_of, mapping, whole
+from ...support.suggestion import closest_match
 from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_range, values_of
 
 VERBS = ("simulate", "predict", "compare", "testbed", "advise")
@@ -179,10 +179,10 @@ def define(
 def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -> Definition:
     """Read a study file.
 
-    The scenario it names is searched next to the file, then among the ready ones. `overrides` set
-    keys of the scenario; `others` are arguments of `define` that replace the file's unless None.
-    Raises ScenarioError for the scenario or a varied value, ValueError for the study (with file,
-    line, key, value and allowed values), OSError for an unreadable file.
+    The scenario it names is searched next to the file, then among the bundled ones. `overrides`
+    set keys of the scenario; `others` are arguments of `define` that replace the file's unless
+    None. Raises ScenarioError for the scenario or a varied value, ValueError for the study (with
+    file, line, key, value and allowed values), OSError for an unreadable file.
     """
     text = path.read_bytes()
     try:
@@ -203,9 +203,9 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
         raise ValueError(f"{path}: scenario {told}: allowed: the name of a scenario file")
     beside = path.parent / at
     try:
-        file = beside if beside.is_file() else ready.file(at)
+        file = beside if beside.is_file() else bundled.file(at)
     except ValueError:
-        told = f'scenario = "{at}": no such file, and no ready scenario: {beside}'
+        told = f'scenario = "{at}": no such file, and no bundled scenario: {beside}'
         raise ValueError(f"{path}:{_line(lines, 'scenario')}: {told}") from None
     scenario = Scenario.load(file, overrides)
     if not isinstance(known.get("vary", {}), dict):
@@ -249,7 +249,7 @@ def share(value: object) -> float | None:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", value)
         return float(match[1]) / 100 if match and float(match[1]) > 0 else None
-    value = plain(value)
+    value = builtin_value(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
         return None
     return float(value)
@@ -285,12 +285,14 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 def _groups(zipped: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Return the checked groups of keys that step together."""
-    groups = several(zipped)
-    keys = None if groups is None else [several(group) for group in groups]
+    groups = entries_of(zipped)
+    keys = None if groups is None else [entries_of(group) for group in groups]
     if keys is None or not all(
         group is not None and all(isinstance(key, str) for key in group) for group in keys
     ):
-        raise refused("zip", zipped, 'lists of keys, such as [["link.a.rate", "link.b.rate"]]')
+        raise argument_error(
+            "zip", zipped, 'lists of keys, such as [["link.a.rate", "link.b.rate"]]'
+        )
     return tuple(tuple(group or ()) for group in keys)
 
 
@@ -334,5 +336,5 @@ def _line(lines: str, *parts: str) -> int:
 
 
 def _near(key: str) -> str:
-    near = nearest(key, KEYS)
+    near = closest_match(key, KEYS)
     return f"; did you mean {near}?" if near else f"; there are {', '.join(KEYS)}"

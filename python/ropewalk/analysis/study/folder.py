@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...provenance import KEY as ORIGIN
 from ...provenance import SEVERAL as ORIGINS
-from ...provenance import Beginning, Origin, restored_one
+from ...provenance import Origin, Stopwatch, origin_from_json
 from ...results import folders
 from ...scenario import Scenario
 from ...support.atomic_write import named, replace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMBINATIONS = "combinations"
 LOCK = ".lock"
-OURS = {*folders.OURS, POINTS, EARLIER, LOCK}
+OWN_NAMES = {*folders.OWN_NAMES, POINTS, EARLIER, LOCK}
 ASKED = ("verb", "runs", "seed", "until", "zip", "vary")
 
 
@@ -37,7 +37,7 @@ class Opened:
     `began` is the start time of this command.
     """
 
-    def __init__(self, folder: Path, study: Definition, began: Beginning) -> None:
+    def __init__(self, folder: Path, study: Definition, began: Stopwatch) -> None:
         self._folder = folder
         self._study = study
         self._began = began
@@ -98,7 +98,7 @@ class Opened:
 
 
 @contextmanager
-def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened]:
+def opened(folder: Path, study: Definition, began: Stopwatch) -> Iterator[Opened]:
     """Open the new or existing folder of a study for the duration of a run.
 
     Raises OSError if it holds something else, is locked by another study, or is not writable.
@@ -124,7 +124,7 @@ def check_folder(folder: Path) -> None:
     if not folder.exists():
         return
     held = {entry.name for entry in folder.iterdir()}
-    others = sorted(held - OURS)
+    others = sorted(held - OWN_NAMES)
     is_study = POINTS in held or not held - {LOCK}
     if held and (others or not is_study):
         other = (others or sorted(held))[0]
@@ -133,7 +133,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def restore(kept: folders.Kept) -> StudyResults:
+def restore(kept: folders.ResultFolder) -> StudyResults:
     """Return the study in a folder, finished or not.
 
     Examples
@@ -142,7 +142,7 @@ def restore(kept: folders.Kept) -> StudyResults:
     >>> scenario = "start/two-links"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = ropewalk.study(scenario, {"duration": ["1 s", "2 s"]}, out=folder)
-    ...     again = restore(folders.open_kept(Path(folder)))
+    ...     again = restore(folders.open_result_folder(Path(folder)))
     >>> again.points.equals(made.points), again.json() == made.json()
     (True, True)
     """
@@ -157,7 +157,7 @@ def restore(kept: folders.Kept) -> StudyResults:
     return StudyResults(kept.scenario, study, points, missing, origins)
 
 
-def origin_of(study: Definition, began: Beginning) -> Origin:
+def origin_of(study: Definition, began: Stopwatch) -> Origin:
     """Return the origin of a study."""
     most = study.runs if study.until is None else study.until.at_most
     drawn = () if study.verb == "predict" else range(study.seed, study.seed + most)
@@ -176,7 +176,7 @@ def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
 def _restored(result: Mapping[str, Any], scenario: Scenario) -> tuple[Origin, ...]:
     # Folders of older versions have one origin, that of the last command.
     kept = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
-    return tuple(restored_one(each, {scenario.title: scenario}) for each in kept)
+    return tuple(origin_from_json(each, {scenario.title: scenario}) for each in kept)
 
 
 def _write_result(folder: Path, result: Mapping[str, Any]) -> None:

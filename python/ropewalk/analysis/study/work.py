@@ -87,24 +87,24 @@ def _one(job: Job, point: Point) -> Row:
 
 def _simulate(scenario: Scenario, seed: int) -> Row:
     from ...engines.simulate import simulate
-    from ...results import flat
+    from ...results import flat_row
 
-    return flat(simulate(scenario, seed=seed, threads=1).runs[0])
+    return flat_row(simulate(scenario, seed=seed, threads=1).runs[0])
 
 
 def _testbed(scenario: Scenario, seed: int) -> Row:
     from ...engines.testbed import testbed
-    from ...results import flat
+    from ...results import flat_row
 
-    return flat(testbed(scenario, seed=seed).runs[0])
+    return flat_row(testbed(scenario, seed=seed).runs[0])
 
 
 def _predict(scenario: Scenario, seed: int) -> Row:
     from ...engines.predict import predict
-    from ...results import flat
+    from ...results import flat_row
 
     made = predict(scenario)
-    known = flat({key: value for key, value in made.json().items() if key != "reason"})
+    known = flat_row({key: value for key, value in made.json().items() if key != "reason"})
     for model in made.models:
         if model.goodput_mbps is not None:
             known[f"{model.name}_goodput_mbps"] = model.goodput_mbps
@@ -112,13 +112,13 @@ def _predict(scenario: Scenario, seed: int) -> Row:
 
 
 def _compare(scenario: Scenario, seed: int) -> Row:
-    from ...results import flat
+    from ...results import flat_row
     from ..compare import compare
 
     made = compare(scenario, seed=seed)
     known: Row = {"engine": "compare", "scenario": scenario.title, "seed": seed}
     for way, printed in made.json()["ways"].items():
-        of_way = flat(printed)
+        of_way = flat_row(printed)
         known |= {f"{way}_{key}": of_way[key] for key in of_way if key not in known}
     known |= {f"accuracy_{key}": value for key, value in made.accuracy.items()}
     return known | {f"{way}_left_out": reason for way, reason in made.left_out.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
 from ...support.optional_deps import MissingLibraryError
 from ...units import BITS_TO_MBPS
@@ -56,7 +56,7 @@ def predict(scenario: Given) -> Predictions:
     from .coverage import is_one_of_several, is_wireless, uncovered
     from .models import MODELS
 
-    began = Beginning()
+    began = Stopwatch()
     scenario = Scenario.of(scenario)
     setup = scenario.setup
     models = MODELS

@@ -2,11 +2,11 @@
 
 from ...support.programs import UnavailableError
 from .api import EMULATORS, doctor, testbed
-from .run import Run
+from .run import KernelRun
 
 __all__ = [
     "EMULATORS",
-    "Run",
+    "KernelRun",
     "UnavailableError",
     "doctor",
     "testbed",

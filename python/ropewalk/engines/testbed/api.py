@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...provenance import Beginning
+from ...provenance import Stopwatch
 from ...results import Results
 from ...scenario import Given, Scenario
 from ...support import arguments
 from ..simulate import check_runs
 from .child import ask
-from .run import Run
+from .run import KernelRun
 
 EMULATORS = ("own", "netem")
 
@@ -87,7 +87,7 @@ def testbed(
     >>> results.links["link"].to_list()  # doctest: +SKIP
     ['dsl', 'cable']
     """
-    began = Beginning()
+    began = Stopwatch()
     scenario = Scenario.of(scenario)
     seed, runs = check_runs(seed, runs)
     arguments.choice("emulator", emulator, EMULATORS)
@@ -120,11 +120,11 @@ def testbed(
             to: Path | None,
             asked: dict[str, Any] = asked,
             tell: Callable[[float], object] | None = tell,
-        ) -> Run:
+        ) -> KernelRun:
             capturing = {} if to is None else {"capture": str(to), **place}
             folder = None if to is None else to.resolve().parent
             report = ask("world", asked | capturing, seconds=each, progress=tell, folder=folder)
-            return Run(report, scenario)
+            return KernelRun(report, scenario)
 
         finished.append(least_disturbed(once, again, file if number == 0 else None))
     if progress is not None:
@@ -133,7 +133,9 @@ def testbed(
     return Results(scenario, finished, origin)
 
 
-def least_disturbed(once: Callable[[Path | None], Run], again: int, file: Path | None) -> Run:
+def least_disturbed(
+    once: Callable[[Path | None], KernelRun], again: int, file: Path | None
+) -> KernelRun:
     """Repeat a run until the machine does not disturb it; return the least disturbed.
 
     Parameters

@@ -11,10 +11,10 @@ from . import own_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...results import FurtherFlow
+    from ...results import FurtherFlowRecording
     from ...scenario import Scenario
 
-RECORDED = (
+NOT_IN_JSON = (
     "timeline",
     "delays",
     "captured_packets",
@@ -22,7 +22,7 @@ RECORDED = (
 COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
 
 
-class Run:
+class KernelRun:
     """One run, from the report of the child process.
 
     Parameters
@@ -35,7 +35,7 @@ class Run:
 
     Examples
     --------
-    >>> run = Run({"goodput_mbps": 9.0, "delays": [{"up_to_ms": 1.5, "count": 3}]})
+    >>> run = KernelRun({"goodput_mbps": 9.0, "delays": [{"up_to_ms": 1.5, "count": 3}]})
     >>> run.summary_json()
     '{"goodput_mbps": 9.0}'
     >>> run.delay_bins()["count"].tolist()
@@ -43,7 +43,7 @@ class Run:
     """
 
     def __init__(self, report: Mapping[str, Any], scenario: Scenario | None = None) -> None:
-        self._summary = {key: value for key, value in report.items() if key not in RECORDED}
+        self._summary = {key: value for key, value in report.items() if key not in NOT_IN_JSON}
         error = None if scenario is None else own_error.own_error(report, scenario)
         if error is not None:
             self._summary["own_error"] = error | {"runs": 1}
@@ -53,7 +53,7 @@ class Run:
         self._timeline = report.get("timeline")
         self._delays = report.get("delays", [])
         self.captured_packets: int | None = report.get("captured_packets")
-        self.further_flows: tuple[FurtherFlow, ...] = ()
+        self.further_flows: tuple[FurtherFlowRecording, ...] = ()
 
     @property
     def is_disturbed(self) -> bool:

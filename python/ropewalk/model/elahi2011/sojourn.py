@@ -40,7 +40,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from .states import Queue, departure_rate, log_probability
 
 GREATEST_GROWTH = 200.0  # exp() of it, and of its power 1.4, is far from overflow
@@ -75,7 +75,7 @@ class SojournTime:
     queue: Queue
 
     def __post_init__(self) -> None:
-        need("the sojourn time of Elahi et al. 2011", "scipy")
+        require("the sojourn time of Elahi et al. 2011", "scipy")
 
     @property
     def mean(self) -> float:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from ..arguments import Floats, array, shared_shape, whole, wholes
 from .arrival import with_links
 
@@ -276,7 +276,7 @@ def acknowledged_first_mean(segments: Floats, ack_every: int) -> Floats:
 
 def acknowledged_not_first_mean(segments: Floats) -> Floats:
     """Return (11) for checked arguments."""
-    need("the model of Song et al. 2018", "scipy")
+    require("the model of Song et al. 2018", "scipy")
     from scipy.special import digamma
 
     c = np.maximum(segments, 2.0)

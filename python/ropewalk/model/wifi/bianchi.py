@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from ..arguments import number, whole
 from .radio import Radio
 from .single_link import counted_bytes, exchange
@@ -121,7 +121,7 @@ def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float,
     >>> [round(each, 4) for each in attempt_probability([31, 63, 127, 255, 511, 1023], 2)]
     [0.057, 0.057]
     """
-    need("Bianchi's fixed point", "scipy")
+    require("Bianchi's fixed point", "scipy")
     from scipy.optimize import brentq
 
     if not windows:

@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from .route import Hop, Load
 
 Hearing: TypeAlias = Mapping[str, Set[tuple[str, str]]]
@@ -90,7 +90,7 @@ def ceilings(
     >>> round(ceilings([tcp], all_pairs, in_turn=True).goodput_mbps[0], 2)
     2.39
     """
-    need("the most that a channel carries", "scipy")
+    require("the most that a channel carries", "scipy")
     from scipy.optimize import linprog
 
     bounds = [(0, most) for most in (most_mbps or [None] * len(flows))]

@@ -8,7 +8,7 @@ from math import lgamma, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...support.optional_deps import need
+from ...support.optional_deps import require
 from ..arguments import Floats, array, number
 from .frame_error import frame_error
 from .radio import Radio
@@ -58,7 +58,7 @@ def faded_frame_error(
     >>> [round(float(each), 3) for each in frames]
     [0.001, 0.399]
     """
-    need("the frame error under fading", "scipy")
+    require("the frame error under fading", "scipy")
     from scipy.special import gammainc
 
     mean = array("snr_db", snr_db)

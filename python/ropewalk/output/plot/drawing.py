@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ...support.arguments import refused
+from ...support.arguments import argument_error
 from ..style import on_axes, picture
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def told(results: Results) -> tuple[str, str]:
 def seeds_of(results: Results, seed: int | None) -> Sequence[int]:
     """Return the selected runs."""
     if not hasattr(results, "seeds"):
-        raise refused("results", results, "Results, as simulate and testbed return them")
+        raise argument_error("results", results, "Results, as simulate and testbed return them")
     if seed is None:
         return results.seeds
     if seed not in results.seeds:
-        raise refused("seed", seed, f"that of a run: {', '.join(map(str, results.seeds))}")
+        raise argument_error("seed", seed, f"that of a run: {', '.join(map(str, results.seeds))}")
     return [seed]
 
 

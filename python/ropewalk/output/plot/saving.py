@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...support import arguments
-from ...support.arguments import refused
+from ...support.arguments import argument_error
 from ...support.atomic_write import replace
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
     path = check_format(path)
     if not hasattr(figure, "savefig"):
-        raise refused("figure", figure, "a figure, such as plot.goodput returns")
+        raise argument_error("figure", figure, "a figure, such as plot.goodput returns")
     replace(path, drawn(figure, path.suffix[1:].lower()))
     return path
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import units
-from ...support.arguments import refused, several
+from ...support.arguments import argument_error, entries_of
 from ...units import heading, scale_of
 from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
 
@@ -359,10 +359,10 @@ def _frame(points: Frame) -> pl.DataFrame:
         allowed = (
             "a data frame of polars or pandas, or a mapping of columns; made.points of a study"
         )
-        raise refused("points", points, allowed)
+        raise argument_error("points", points, allowed)
     names = points.columns if is_frame else points
     return pl.DataFrame(
-        {str(name): several(points[name]) for name in names}, strict=False, nan_to_null=True
+        {str(name): entries_of(points[name]) for name in names}, strict=False, nan_to_null=True
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...analysis.advise.result import Advice
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from ..tables.advise import COLUMNS, options
 from . import asked, belief, charts
 from .section import Chart, Part, Piece, Section, Table, Text
@@ -17,7 +17,7 @@ ADVISED = "advised"
 INTERVALS = "Lines on bars are 95 % intervals."
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on advice."""
     result = kept.result
     runs, seed = result["runs"], result["seed"]
@@ -101,7 +101,7 @@ def _table(evidence: list[dict[str, Any]]) -> Table:
     return Table(made.caption, made.headings, made.rows, tuple(strong), made.note)
 
 
-def _subsets(kept: Kept) -> Iterator[Piece]:
+def _subsets(kept: ResultFolder) -> Iterator[Piece]:
     """Yield a chart of each subset's goodput over its number of links."""
     import polars as pl
 

@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...results.folders import REPORT, RESULT, Kept, open_kept
+from ...results.folders import REPORT, RESULT, ResultFolder, open_result_folder
 from ...support.atomic_write import replace
 from . import advised, compared, counted, predicted, reproduced, runs, swept
 from .page import check_installed, page
 from .section import Section
 
-SECTIONS: dict[str, Callable[[Kept], Section]] = {
+SECTIONS: dict[str, Callable[[ResultFolder], Section]] = {
     "simulate": runs.section,
     "testbed": runs.section,
     "predict": predicted.section,
@@ -61,7 +61,7 @@ def sections(folders: Sequence[str | os.PathLike[str]]) -> list[Section]:
     """Return the section of each folder; errors as for `write`."""
     if not folders:
         raise ValueError("no folder to report of")
-    return [_section(open_kept(Path(folder))) for folder in folders]
+    return [_section(open_result_folder(Path(folder))) for folder in folders]
 
 
 def write_sections(made: Sequence[Section], path: Path) -> None:
@@ -70,7 +70,7 @@ def write_sections(made: Sequence[Section], path: Path) -> None:
     replace(path, page(title, made).encode())
 
 
-def _section(kept: Kept) -> Section:
+def _section(kept: ResultFolder) -> Section:
     make = SECTIONS.get(kept.engine)
     if make is None:
         raise ValueError(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...analysis.explain import explain
 from ...provenance import Origin
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from ...scenario import Scenario
 from ...scenario.setup import Traffic
 from . import drawing
@@ -23,7 +23,7 @@ HIDDEN = (
 NO_ORIGIN = "Version, date, command and machine are not known: no run was kept with them."
 
 
-def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
+def question(kept: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
     """Return the introduction: the scenario's comments, the command, and further facts."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
@@ -71,7 +71,7 @@ def drawn(scenario: Scenario) -> Part:
     return Part("The scenario", pieces)
 
 
-def origin_part(kept: Kept, *more: Piece) -> Part:
+def origin_part(kept: ResultFolder, *more: Piece) -> Part:
     """Return the origin of results: version, date, command, machine, time, seeds."""
     known = kept.origin
     folder = ("folder", str(kept.folder))

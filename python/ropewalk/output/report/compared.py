@@ -7,8 +7,8 @@ from typing import Any
 
 from ...analysis.compare import Comparison
 from ...analysis.compare.numbers import entries
-from ...results.folders import Kept
-from ...support.numerals import mean_of
+from ...results.folders import ResultFolder
+from ...support.numerals import format_mean
 from ..storage.compare import restore
 from ..tables.compare import FLOW, LINK, SUBFLOW, SUMMARY
 from . import asked, belief, charts, over_time
@@ -19,7 +19,7 @@ KIND = "Compared: one scenario, run in several ways"
 EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "Flows", FLOW))
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on a comparison."""
     compared = restore(kept)
     return Section(
@@ -111,4 +111,4 @@ def _cell(compared: Comparison, way: str, key: str, scale: float, digits: str) -
     if known is None:
         return value(None)
     half = compared.ci95[way].get(key)
-    return Cell(mean_of(scale * known, half and scale * half, digits), scale * known)
+    return Cell(format_mean(scale * known, half and scale * half, digits), scale * known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...analysis.mesh.result import ROUTINGS
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from . import asked, charts
 from .belief import TITLE
 from .section import Cell, Chart, Part, Section, Table, Text
@@ -17,7 +17,7 @@ WILSON = "Intervals are of 95 %, by Wilson's score; they say how far chance in t
 METHODS = {"greedy": "feasible", "optimal": "optimal"}
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on route statistics."""
     counts: list[dict[str, Any]] = kept.result["mesh"]
     nodes = ", ".join(str(each["nodes"]) for each in counts)

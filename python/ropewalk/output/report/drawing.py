@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree
 
 from ...scenario.setup import Link as Wire
-from ...support.escape import without_controls
+from ...support.escape import strip_controls
 from ..style import COLOURS
 from .place import Place, place
 from .ways import Way, rows, ways
@@ -268,7 +268,7 @@ def _text(
     kinds = [kind for kind, is_so in (("small", small), ("halo", halo)) if is_so]
     if kinds:
         element.set("class", " ".join(kinds))
-    element.text = without_controls(text)
+    element.text = strip_controls(text)
 
 
 def _circle(svg: ElementTree.Element, x: float, y: float, radius: float, kind: str) -> None:

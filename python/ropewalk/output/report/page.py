@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...support.escape import without_controls
-from ...support.optional_deps import need
+from ...support.escape import strip_controls
+from ...support.optional_deps import require
 from ..style import COLOURS
 from .section import Chart, Drawing, Facts, Image, Link, Piece, Section, Source, Table, Text
 
@@ -52,7 +52,7 @@ def page(title: str, sections: Sequence[Section]) -> str:
 
 def check_installed() -> None:
     """Raise MissingLibraryError unless pages can be written."""
-    need("a report", "jinja2", "vl_convert")
+    require("a report", "jinja2", "vl_convert")
 
 
 @cache
@@ -83,7 +83,7 @@ def _pieces(sections: Sequence[Section]) -> Iterator[Piece]:
 
 def _shown(value: Any) -> Any:
     """Remove control characters, which HTML forbids."""
-    return without_controls(value) if type(value) is str else value
+    return strip_controls(value) if type(value) is str else value
 
 
 def _base64(content: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...engines.predict import Predictions
 from ...engines.predict.coverage import uncovered
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from ...support.numerals import decimal
 from ...units import heading
 from ..storage.predict import of_json
@@ -17,7 +17,7 @@ from .tables import value
 KIND = "Predicted by formulas"
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on a prediction."""
     predictions = of_json(kept.result)
     reasons = uncovered(kept.scenario.setup) if predictions.best is None else []

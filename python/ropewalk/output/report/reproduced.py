@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...results import folders
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from . import asked, charts, drawing
 from .section import Cell, Chart, Drawing, Facts, Image, Part, Piece, Section, Source, Table, Text
 from .tables import cut, of_frame, value
@@ -16,7 +16,7 @@ TITLE = "What to believe, and why"
 WITHIN = "How far ours is from what is printed, in % of it, where both are numbers."
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on a reproduction."""
     result = kept.result
     compared = result["comparisons"]
@@ -44,7 +44,7 @@ def section(kept: Kept) -> Section:
     )
 
 
-def _pictures(kept: Kept, compared: list[dict[str, Any]]) -> Iterator[Piece]:
+def _pictures(kept: ResultFolder, compared: list[dict[str, Any]]) -> Iterator[Piece]:
     picture = kept.folder / folders.PICTURES / f"{kept.result['item']}.png"
     if picture.exists():
         yield Image(str(kept.result["title"]), picture.read_bytes())
@@ -125,7 +125,7 @@ def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
         )
 
 
-def _scenarios(kept: Kept) -> Iterator[Piece]:
+def _scenarios(kept: ResultFolder) -> Iterator[Piece]:
     """Yield a drawing of the first scenario, and all scenarios as files."""
     for number, (name, scenario) in enumerate(kept.scenarios.items()):
         if number == 0:
@@ -134,7 +134,7 @@ def _scenarios(kept: Kept) -> Iterator[Piece]:
         yield Source(f"{name}.toml", scenario.text)
 
 
-def _data(kept: Kept) -> Iterator[Piece]:
+def _data(kept: ResultFolder) -> Iterator[Piece]:
     for name in kept.tables:
         frame = kept.table(name)
         if frame.height and frame.width:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...results import Results
-from ...results.folders import Kept
+from ...results.folders import ResultFolder
 from ..storage.runs import restore
 from ..tables.runs import listings, summary_lines
 from . import asked, belief
@@ -17,7 +17,7 @@ KINDS = {
 }
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on runs of one scenario."""
     ran = restore(kept)
     return Section(

@@ -8,7 +8,7 @@ from typing import Any
 from ...analysis.study import StudyResults
 from ...analysis.study.folder import COMBINATIONS, restore
 from ...provenance import KEY as ORIGIN
-from ...results.folders import TABLES, Kept
+from ...results.folders import TABLES, ResultFolder
 from ...units import heading
 from ..tables.study import MAX_WARNINGS
 from . import asked, belief
@@ -22,7 +22,7 @@ ONE_RUN = "One run of each combination: there are no intervals; --runs 10 gives 
 NOTHING = "No combination has a run that is done."
 
 
-def section(kept: Kept) -> Section:
+def section(kept: ResultFolder) -> Section:
     """Return the section on a study."""
     vary: Mapping[str, list[str]] = kept.result["vary"]
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
@@ -64,7 +64,7 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "runs", runs
 
 
-def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[Piece]:
+def _believed(kept: ResultFolder, restored: StudyResults, study: Combined) -> Iterator[Piece]:
     result = kept.result
     for warning in dict.fromkeys((*kept.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
         yield Text(f"Warning: {warning}.", "warning")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...support.numerals import formatted
+from ...support.numerals import format_number
 from ...units import heading, scale_of
 from ..tables.runs import Listing
 from .section import Cell, Table
@@ -133,9 +133,9 @@ def _cell(
     known = entry[key]
     if isinstance(known, str):
         return Cell(known)
-    text = formatted(times * known, digits)
+    text = format_number(times * known, digits)
     interval = half.get(key)
     if isinstance(interval, (int, float)):
-        half_width = formatted(times * interval, digits)
+        half_width = format_number(times * interval, digits)
         text += f" ± {half_width}" if re.search("[1-9]", half_width) else ""
     return Cell(text, times * known)

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...results.folders import RESULT, open_kept
-from ...support.arguments import path, refused
+from ...results.folders import RESULT, open_result_folder
+from ...support.arguments import argument_error, path
 from .contents import write
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
     ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
     if not callable(getattr(made, "json", None)):
-        raise refused("made", made, "what a verb returns, such as Results")
+        raise argument_error("made", made, "what a verb returns, such as Results")
     result = made.json()
     engine = result.get("engine")
     if engine == STUDIES or engine not in KEEPING:
@@ -114,7 +114,7 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     >>> again.summary.equals(results.summary), again.origin == results.origin
     (True, True)
     """
-    kept = open_kept(Path(path("folder", folder)))
+    kept = open_result_folder(Path(path("folder", folder)))
     engine = kept.result["engine"]
     if engine not in KEEPING:
         known = ", ".join(KEEPING)

@@ -50,7 +50,7 @@ def contents(counsel: Counsel) -> Contents:
     return Contents(counsel.scenario, tables, {PICTURE: partial(draw, counsel)})
 
 
-def restore(kept: folders.Kept) -> Counsel:
+def restore(kept: folders.ResultFolder) -> Counsel:
     """Return the stored advice; a check has no results of single subsets.
 
     Examples

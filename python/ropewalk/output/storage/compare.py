@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ...analysis.compare.result import Comparison
-from ...results import RECORDED, Results, folders
+from ...results import RECORDED_FRAMES, Results, folders
 from ..plot.compare import draw
 from .contents import Contents
 from .predict import of_json
 
 PICTURE = "compare"
 NUMBERS = "numbers"
-TABLES = ("summary", "links", *RECORDED)
+TABLES = ("summary", "links", *RECORDED_FRAMES)
 
 
 def contents(comparison: Comparison) -> Contents:
@@ -27,7 +27,7 @@ def contents(comparison: Comparison) -> Contents:
     return Contents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
 
 
-def restore(kept: folders.Kept) -> Comparison:
+def restore(kept: folders.ResultFolder) -> Comparison:
     """Return the stored comparison.
 
     Examples
@@ -47,7 +47,7 @@ def restore(kept: folders.Kept) -> Comparison:
         way: Results.restored(
             scenario,
             ways[way].get("runs", [ways[way]]),
-            kept.several(RECORDED, f"{way}-"),
+            kept.tables_with_prefix(RECORDED_FRAMES, f"{way}-"),
         )
         for way in ways
         if way != "predict"

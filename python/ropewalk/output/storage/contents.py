@@ -12,7 +12,7 @@ from ...results.folders import (
     SCENARIO,
     SCENARIOS,
     TABLES,
-    in_place_of,
+    replacing_folder,
     write_result,
     write_scenario,
     write_table,
@@ -53,7 +53,7 @@ def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[P
     The folder is written under another name and then renamed, so that it is never incomplete.
     Raises OSError if it belongs to something else or is not writable.
     """
-    with in_place_of(folder) as made:
+    with replacing_folder(folder) as made:
         write_result(made, result)
         if isinstance(contents.scenario, Scenario):
             write_scenario(made / SCENARIO, contents.scenario)

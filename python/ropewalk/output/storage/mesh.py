@@ -42,7 +42,7 @@ def contents(census: Census) -> Contents:
     )
 
 
-def restore(kept: folders.Kept) -> Census:
+def restore(kept: folders.ResultFolder) -> Census:
     """Return the stored route statistics.
 
     Examples
@@ -73,7 +73,7 @@ def _write_deployments(census: Census, folder: Path) -> None:
         for number, at in enumerate(each.places):
             file = _deployment(folder, each.nodes, number)
             file.parent.mkdir(exist_ok=True)
-            file.write_text(folders.deployment(at.tolist()))
+            file.write_text(folders.positions_csv(at.tolist()))
 
 
 def _deployments(folder: Path, nodes: int) -> Iterator[NDArray[np.float64]]:

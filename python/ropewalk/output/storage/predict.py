@@ -34,7 +34,7 @@ def contents(predictions: Predictions) -> Contents:
     return Contents(asked if scenario is None else scenario, tables, pictures)
 
 
-def restore(kept: folders.Kept) -> Predictions:
+def restore(kept: folders.ResultFolder) -> Predictions:
     """Return the stored predictions.
 
     Examples

@@ -15,7 +15,7 @@ def contents(made: Reproduction) -> Contents:
     return Contents(made.scenarios, made.tables, {made.item: lambda: made.figure})
 
 
-def restore(kept: folders.Kept) -> Reproduction:
+def restore(kept: folders.ResultFolder) -> Reproduction:
     """Return the stored reproduction with its stored picture.
 
     Examples

@@ -6,7 +6,7 @@ from functools import partial
 from typing import get_args
 
 from ...provenance import without_origin
-from ...results import RECORDED, Frame, Results, folders
+from ...results import RECORDED_FRAMES, Frame, Results, folders
 from .. import plot
 from .contents import Contents
 
@@ -44,7 +44,7 @@ def contents(results: Results) -> Contents:
     )
 
 
-def restore(kept: folders.Kept) -> Results:
+def restore(kept: folders.ResultFolder) -> Results:
     """Return the stored runs.
 
     Examples
@@ -60,6 +60,6 @@ def restore(kept: folders.Kept) -> Results:
     return Results.restored(
         kept.scenario,
         kept.result.get("runs", [without_origin(kept.result)]),
-        kept.several(RECORDED),
+        kept.tables_with_prefix(RECORDED_FRAMES),
         origin=kept.origin,
     )

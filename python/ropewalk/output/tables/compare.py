@@ -13,7 +13,7 @@ from ...analysis.compare.numbers import entries, total
 from ...analysis.compare.result import Comparison
 from ...engines.testbed.own_error import in_words
 from ...results.statistics import ALIKE, alike, half_width
-from ...support.numerals import formatted, mean_of, with_interval
+from ...support.numerals import format_mean, format_number, with_interval
 from . import terminal
 
 SUMMARY = {
@@ -111,7 +111,7 @@ def _cell(comparison: Comparison, way: str, key: str, scale: float, digits: str)
     if value is None:
         return ""
     interval = comparison.ci95[way].get(key)
-    return mean_of(scale * value, interval and scale * interval, digits)
+    return format_mean(scale * value, interval and scale * interval, digits)
 
 
 def _each(
@@ -132,7 +132,9 @@ def _each(
             values = [of.get(f"{kind}.{name}.{key}") for name in known]
             if any(value is not None for value in values):
                 terminal.add_number(shown, f"{title}\n{way}")
-                filled.append(["" if v is None else formatted(scale * v, digits) for v in values])
+                filled.append(
+                    ["" if v is None else format_number(scale * v, digits) for v in values]
+                )
                 title = ""
     for name, *cells in zip(known, *filled, strict=True):
         shown.add_row(Text(name), *cells)

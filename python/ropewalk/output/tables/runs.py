@@ -13,7 +13,7 @@ from rich.text import Text
 from ...engines.testbed.own_error import in_words
 from ...results import statistics
 from ...results.run_warnings import warnings_of
-from ...support.numerals import decimal, formatted, with_interval
+from ...support.numerals import decimal, format_number, with_interval
 from . import terminal
 
 if TYPE_CHECKING:
@@ -388,4 +388,4 @@ def _cell(entry: dict[str, Any], key: str, times: float, digits: str) -> str:
     if key not in entry:
         return ""
     value = entry[key]
-    return value if isinstance(value, str) else formatted(times * value, digits)
+    return value if isinstance(value, str) else format_number(times * value, digits)

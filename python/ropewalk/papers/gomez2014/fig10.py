@@ -12,7 +12,7 @@ from ...analysis import mesh
 from ...analysis.reproduction import Comparison, Reproduction
 from ...engines.simulate import simulate
 from ...output.style import COLOURS, picture
-from ...results.folders import deployment
+from ...results.folders import positions_csv
 from ...scenario import Scenario
 from ..published import published
 from .diamond import (
@@ -276,7 +276,7 @@ def _scenario(hops: int, places: Any, stack: Stack) -> Scenario:
             f"{key} = {value}" for key, value in (dict(stack.keys) | {"paths": own}).items()
         ),
     )
-    return Scenario(text, name=f"{stack.key}.toml", files={"nodes.csv": deployment(places)})
+    return Scenario(text, name=f"{stack.key}.toml", files={"nodes.csv": positions_csv(places)})
 
 
 def _of(measured: Sequence[Measured], stack: Stack) -> list[Measured]:

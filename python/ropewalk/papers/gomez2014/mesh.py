@@ -11,7 +11,7 @@ from ...analysis.reproduction import Comparison, Reproduction
 from ...output.plot import mesh_layout
 from ...output.plot.mesh import feasible, hops, routes
 from ...output.style import picture
-from ...results.folders import deployment
+from ...results.folders import positions_csv
 from ...scenario import Scenario
 from ..published import published
 
@@ -47,7 +47,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
     example = Scenario(
         mesh.DEFAULT.replace("nodes = 32", 'placement = { file = "nodes.csv" }'),
         name="mesh.toml",
-        files={"nodes.csv": deployment(counted.places[number].tolist())},
+        files={"nodes.csv": positions_csv(counted.places[number].tolist())},
     ).with_({"title": "Two routes through 16 nodes", "mesh.routing": "zone-disjoint"})
     return _reproduction(
         "fig6",

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..support.near import nearest
+from ..support.suggestion import closest_match
 
 __all__ = ["FOLDER", "STUDY", "copy", "file", "found", "names", "titles"]
 
@@ -57,15 +57,15 @@ def file(name: str) -> Path:
     --------
     >>> file("start/two-links").name
     'two-links.toml'
-    >>> file("start/two-link")
+    >>> file("start")
     Traceback (most recent call last):
-    ValueError: start/two-link: no ready scenario; start/two-links? `ropewalk scenarios` lists them
+    ValueError: start: no bundled scenario; `ropewalk scenarios` lists them
     """
     known = names()
     if name not in known:
-        near = nearest(name, known)
+        near = closest_match(name, known)
         meant = f" {near}?" if near else ""
-        raise ValueError(f"{name}: no ready scenario;{meant} `ropewalk scenarios` lists them")
+        raise ValueError(f"{name}: no bundled scenario;{meant} `ropewalk scenarios` lists them")
     return FOLDER / f"{name}.toml"
 
 
@@ -88,7 +88,7 @@ def found(path: Path) -> Path:
         same = [name for name in names() if Path(name).name == path.stem]
         if path.suffix != ".toml" or not same:
             return path
-        told = f"no such file; the ready scenario {same[0]} is there in any folder"
+        told = f"no such file; the bundled scenario {same[0]} is there in any folder"
         raise FileNotFoundError(2, told, str(path))
     try:
         return file(str(path))

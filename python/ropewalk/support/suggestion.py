@@ -7,14 +7,14 @@ from collections.abc import Iterable
 ALIKE = 0.75  # difflib ratio from which two words count as similar
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, known: Iterable[str]) -> str | None:
     """Return the most similar known word, or None if no word is similar.
 
     Examples
     --------
-    >>> nearest("song-2081", ["song-2018", "park-2014"])
+    >>> closest_match("song-2081", ["song-2018", "park-2014"])
     'song-2018'
-    >>> nearest("khalili-2012", ["alheid-2016"]) is None
+    >>> closest_match("khalili-2012", ["alheid-2016"]) is None
     True
     """
     from difflib import get_close_matches
