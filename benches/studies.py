@@ -148,7 +148,7 @@ def _killed_of_dask(study: Path, out: Path, points: int) -> pl.DataFrame:
 
 
 def _command(study: Path, out: Path, on: list[str]) -> list[str]:
-    return [sys.executable, "-m", "ropewalk", "sweep", str(study), "--out", str(out), *on]
+    return [sys.executable, "-m", "ropewalk", "study", str(study), "--out", str(out), *on]
 
 
 def _wait_for_rows(out: Path, count: int) -> None:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from .analysis.advise import Advice, Counsel, advise
     from .analysis.compare import Comparison, compare
     from .analysis.explain import Explanation, explain
-    from .analysis.study import StudyResults, study
-    from .analysis.sweep import sweep
+    from .analysis.study import StudyResults, study, sweep
     from .engines.gateway import connect
     from .engines.predict import Prediction, Predictions, predict
     from .engines.simulate import simulate
@@ -97,7 +96,7 @@ _HOMES = {
     "schema": "scenario",
     "simulate": "engines.simulate",
     "study": "analysis.study",
-    "sweep": "analysis.sweep",
+    "sweep": "analysis.study",
     "testbed": "engines.testbed",
 }
 

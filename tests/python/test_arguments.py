@@ -38,7 +38,6 @@ def test_whole_numbers_of_numpy_are_numbers(short):
     three, two = np.uint64(3), np.int64(2)
     assert ropewalk.simulate(short, seed=three, runs=two, threads=two).seeds == [3, 4]
     assert ropewalk.study(short, {KEY: ["1 ms"]}, seed=three, runs=two).points.height == 2
-    assert ropewalk.sweep(short, {KEY: ["1 ms"]}, seed=three, runs=two).height == 2
     assert ropewalk.compare(short, ways=["simulate"], seed=three, runs=two).simulated.seeds == [
         3,
         4,
@@ -65,8 +64,6 @@ def test_numbers_of_linspace_are_values():
     scenario = ropewalk.Scenario(DICTIONARY)
     made = ropewalk.study(scenario, vary)
     assert made.points["transport.congestion.beta"].to_list() == ["0.5", "0.6", "0.7"]
-    swept = ropewalk.sweep(scenario, vary)
-    assert swept["transport.congestion.beta"].to_list() == ["0.5", "0.6", "0.7"]
 
 
 def test_a_dictionary_is_a_scenario_everywhere():
@@ -77,7 +74,6 @@ def test_a_dictionary_is_a_scenario_everywhere():
     for verb in (ropewalk.simulate, ropewalk.predict, ropewalk.explain):
         assert verb(DICTIONARY).scenario in (scenario, scenario.title)
     assert ropewalk.study(DICTIONARY, {KEY: ["1 ms"]}).scenario == scenario
-    assert ropewalk.sweep(DICTIONARY, {KEY: ["1 ms"]}).height == 1
     assert ropewalk.compare(DICTIONARY, ways=("predict",)).scenario == scenario
     assert ropewalk.advise(DICTIONARY, runs=1).scenario == scenario
 
@@ -159,8 +155,6 @@ STEP = 'must have a unit; allowed: a time such as "10 ms"'
     (lambda s: ropewalk.study(s, {KEY: ["1 ms"]}, runs="2"), "runs = '2': allowed: a whole num"),
     (lambda s: ropewalk.study(s, {KEY: ["1 ms"]}, zip=[KEY]), "zip = ['link.dsl.delay']: allowed"),
     (lambda s: ropewalk.study(s, {KEY: ["1 ms"]}, out=1), "out = 1: allowed: a path"),
-    (lambda s: ropewalk.sweep(s, {KEY: "1 ms"}), f"vary: {KEY} = '1 ms': allowed: a list of one"),
-    (lambda s: ropewalk.sweep(s, {KEY: ["1 ms"]}, table="x"), "table = 'x': allowed: summary, "),
     (lambda s: s.with_([KEY]), "changes = ['link.dsl.delay']: allowed: a mapping of keys to valu"),
     (lambda s: s.with_({1: "3 ms"}), "with_: (1, '3 ms'): allowed: a dotted key with its value"),
     (lambda s: s.with_({KEY: None}), f"with_: {KEY} = None: allowed: text, a number"),

@@ -195,15 +195,15 @@ def test_a_trace_that_is_a_folder(refused, tmp_path):
     ("arguments", "says"),
     [
         (
-            ["sweep", "good.toml", "--vary", "duration=1s", "--vary", "duration=2s"],
+            ["study", "good.toml", "--vary", "duration=1s", "--vary", "duration=2s"],
             "--vary duration=2s: duration is varied twice; give all its values at once",
         ),
         (
-            ["sweep", "good.toml", "--vary", "duration=1s", "--on", "tcp://"],
+            ["study", "good.toml", "--vary", "duration=1s", "--on", "tcp://"],
             "--on 'tcp://': allowed: a number of processes, 'local', the address of a Dask",
         ),
         (
-            ["sweep", "good.toml", "--vary", "duration=,"],
+            ["study", "good.toml", "--vary", "duration=,"],
             '--vary duration = ["", ""]: nothing is there twice',
         ),
         (["reproduce", "--plot", "x.png"], "--plot x.png: only with a paper and an item"),

@@ -150,8 +150,8 @@ def test_the_readme_shows_the_columns_of_the_gateways_status():
     assert {head for kind, head in known if kind != "optional"} <= set(shown)
 
 
-def test_every_option_of_sweep_is_in_its_page(command):
-    options = re.findall(r"^  (--[a-z0-9-]+)", command("sweep", "--help").stdout, re.MULTILINE)
+def test_every_option_of_study_is_in_its_page(command):
+    options = re.findall(r"^  (--[a-z0-9-]+)", command("study", "--help").stdout, re.MULTILINE)
     page = (ROOT / "docs/studies.md").read_text()
     known = {"--json", "--set", "--help", "--out"}  # options of every verb
     assert len(options) > 8

@@ -168,10 +168,10 @@ def test_without_competitors_or_steps_there_is_no_timeline_of_them():
     assert ropewalk.simulate(scenario).competitor_timeline.is_empty()
 
 
-def test_a_sweep_may_keep_flows():
-    swept = ropewalk.sweep(ropewalk.Scenario(TWO), {"flow.two.count": ["1", "3"]}, table="flows")
-    assert swept["flow"].to_list() == ["one", "two"] * 2
-    shares = swept.filter(swept["flow"] == "one")["share"]
+def test_share_of_a_flow_falls_with_the_number_of_others():
+    runs = [ropewalk.simulate(ropewalk.Scenario(TWO, [("flow.two.count", n)])) for n in ("1", "3")]
+    assert [made.flows["flow"].to_list() for made in runs] == [["one", "two"]] * 2
+    shares = [made.flows["share"][0] for made in runs]
     assert shares[0] > shares[1]
 
 

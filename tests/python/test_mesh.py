@@ -116,11 +116,10 @@ def test_results_of_a_mesh_have_it_and_keep_its_places(command, tmp_path):
     assert same["mesh"]["draws"] == 1
 
 
-def test_a_sweep_over_seeds_of_the_mesh_is_over_deployments():
+def test_study_of_mesh_seeds_varies_deployments():
     scenario = ropewalk.Scenario.load(ZONES).with_({"duration": "1 s", "mesh.seed": 1})
-    swept = ropewalk.sweep(scenario, {"mesh.seed": [1, 2, 1]})
-    goodputs = swept["goodput_mbps"].to_list()
-    assert goodputs[0] == goodputs[2] != goodputs[1]
+    goodputs = ropewalk.study(scenario, {"mesh.seed": [1, 2]}).points["goodput_mbps"].to_list()
+    assert goodputs[0] == ropewalk.simulate(scenario).mean["goodput_mbps"] != goodputs[1]
 
 
 @pytest.mark.parametrize(

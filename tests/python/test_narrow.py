@@ -91,7 +91,7 @@ def test_a_table_in_a_pipe_is_as_wide_as_it_needs(command, tmp_path):
     vary += ["--vary", "transport.receive_buffer=4MiB", "--vary", "transport.scheduler=blest"]
     env = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     done = command(
-        "sweep", TWO_LINKS, "--set", "duration=200ms", *vary, "--out", tmp_path, env=env
+        "study", TWO_LINKS, "--set", "duration=200ms", *vary, "--out", tmp_path, env=env
     )
     (heading,) = (line for line in done.stdout.splitlines() if "link.dsl.delay" in line)
     assert "transport.send_buffer_autotuning" in heading

@@ -144,22 +144,21 @@ def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, argu
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("verb", ["sweep", "study"])
-def test_from_python_a_study_says_so_too(monkeypatch, verb):
+def test_from_python_a_study_says_so_too(monkeypatch):
     monkeypatch.setattr(optional_deps, "find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
-    told = f"{verb} needs polars, which is not installed: pip install polars"
+    told = "study needs polars, which is not installed: pip install polars"
     with pytest.raises(optional_deps.MissingLibraryError, match=told):
-        getattr(ropewalk, verb)("start/two-links", {"link.dsl.delay": ["10 ms"]})
+        ropewalk.study("start/two-links", {"link.dsl.delay": ["10 ms"]})
 
 
 def test_a_study_of_a_ready_scenario_needs_polars_and_says_so(command, tmp_path):
     arguments = ["start/two-links", "--vary", "link.dsl.delay=10ms", "--set", "duration=1s"]
-    done = without(["polars"], "sweep", *arguments, cwd=tmp_path)
+    done = without(["polars"], "study", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "sweep needs polars, which is not installed: pip install polars\n"
+    assert done.stderr == "study needs polars, which is not installed: pip install polars\n"
     assert [*tmp_path.iterdir()] == []
-    done = command("sweep", *arguments, cwd=tmp_path)
+    done = command("study", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "results/two-links").is_dir()
 

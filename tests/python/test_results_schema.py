@@ -18,7 +18,7 @@ VERBS = {
     "advise": ["advise", TWO_LINKS, "--set", "duration=1s"],
     "explain": ["explain", TWO_LINKS],
     "mesh": ["mesh", "--nodes", "40", "--graphs", "5"],
-    "sweep": ["sweep", TWO_LINKS, "--vary", "duration=1s,2s"],
+    "sweep": ["study", TWO_LINKS, "--vary", "duration=1s,2s"],
     "reproduce": ["reproduce", "song-2018", "fig10"],
 }
 

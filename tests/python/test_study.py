@@ -342,7 +342,7 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     # Write rows more often than usual, so that some are stored before the end.
     often = "import ropewalk.analysis.study.points as points; points.FIRST_S = 0.05"
     start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
-    program = [sys.executable, "-c", f"{often}; {start}", "sweep", str(TWO_LINKS)]
+    program = [sys.executable, "-c", f"{often}; {start}", "study", str(TWO_LINKS)]
     program += ["--vary", "link.dsl.delay=1ms..100ms:100", "--runs", "20"]
     program += ["--set", "link.dsl.loss=1%", "--set", "duration=2s", "--on", "2"]
     out = ["--out", str(tmp_path / "ended")]
@@ -371,7 +371,7 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     assert there.points.height + there.missing == 2000
     (killed,) = there.origins
     assert killed == there.origin
-    assert killed.command.startswith("ropewalk sweep")
+    assert killed.command.startswith("ropewalk study")
     assert killed.wall_s > 0
     for worker in workers:
         _wait_until_gone(worker)

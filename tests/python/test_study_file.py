@@ -1,4 +1,4 @@
-"""Study files, and their use with options by `ropewalk sweep`."""
+"""Study files, and their use with options by `ropewalk study`."""
 
 import json
 import pickle
@@ -36,7 +36,7 @@ def file(tmp_path):
 
 
 def test_a_study_file_says_all_of_it(command, file, tmp_path):
-    done = command("sweep", file, "--out", tmp_path / "out", "--json")
+    done = command("study", file, "--out", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["engine"] == "sweep"
@@ -50,7 +50,7 @@ def test_a_study_file_says_all_of_it(command, file, tmp_path):
         ".lock", "points", "result.json", "scenario.toml", "tables",
     }  # fmt: skip
     assert pickle.loads(pickle.dumps(made)).json() == printed
-    done = command("sweep", file, "--out", tmp_path / "out", "--runs", 3)
+    done = command("study", file, "--out", tmp_path / "out", "--runs", 3)
     assert "12 runs are there, 6 are missing" in done.stderr
     assert "link.dsl.delay" in done.stdout
 
@@ -84,7 +84,7 @@ def test_what_is_wrong_in_a_study_file_is_named(refused, file, tmp_path, old, ne
     import re
 
     file.write_text(file.read_text().replace(old, new, 1))
-    told = refused("sweep", file, "--out", tmp_path / "out")
+    told = refused("study", file, "--out", tmp_path / "out")
     assert re.search(says, told), told
     assert not (tmp_path / "out").exists()
 
@@ -113,16 +113,16 @@ def test_what_is_wrong_in_a_study_file_is_named(refused, file, tmp_path, old, ne
     ],
 )
 def test_wrong_options_are_named(refused, tmp_path, arguments, says):
-    told = refused("sweep", TWO_LINKS, *arguments, cwd=tmp_path)
+    told = refused("study", TWO_LINKS, *arguments, cwd=tmp_path)
     assert says in told
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_option_beside_a_study_file_is_named_without_a_line(refused, file):
-    assert refused("sweep", file, "--verb", "guess").startswith(
+    assert refused("study", file, "--verb", "guess").startswith(
         "--verb 'guess': allowed: simulate"
     )
-    told = refused("sweep", file, "--vary", "duration=soon")
+    told = refused("study", file, "--vary", "duration=soon")
     assert told.startswith('--vary duration = "soon": must begin')
 
 
@@ -130,18 +130,18 @@ def test_ready_scenarios_are_known_by_name(command, tmp_path):
     file = tmp_path / "short.study.toml"
     file.write_text('scenario = "start/two-links"\n[vary]\nduration = ["1 s"]\n')
     for named in (["start/two-links", "--vary", "duration=1s"], [file]):
-        done = command("sweep", *named, cwd=tmp_path)
+        done = command("study", *named, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert {each.name for each in (tmp_path / "results").iterdir()} == {"two-links", "short"}
 
 
 def test_the_command_draws_what_it_has(command, tmp_path):
     arguments = ["start/two-links", "--set", "duration=1s", "--plot", "drawn.png"]
-    done = command("sweep", *arguments, "--vary", "link.dsl.delay=10ms,90ms", cwd=tmp_path)
+    done = command("study", *arguments, "--vary", "link.dsl.delay=10ms,90ms", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "picture: drawn.png" in done.stdout
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
-    done = command("sweep", *arguments, "--vary", "link.dsl.delay=10ms", cwd=tmp_path)
+    done = command("study", *arguments, "--vary", "link.dsl.delay=10ms", cwd=tmp_path)
     assert done.returncode == 1
     assert "no picture: there is nothing to draw" in done.stderr
     assert (tmp_path / "results/two-links/result.json").exists()
@@ -149,7 +149,7 @@ def test_the_command_draws_what_it_has(command, tmp_path):
 
 def test_a_failed_run_makes_the_command_fail(command, tmp_path):
     done = command(
-        *("sweep", TWO_LINKS, "--vary", "duration=9s,2s", "--vary", "warmup=1s,5s"),
+        *("study", TWO_LINKS, "--vary", "duration=9s,2s", "--vary", "warmup=1s,5s"),
         *("--out", tmp_path / "out"),
     )
     assert done.returncode == 1

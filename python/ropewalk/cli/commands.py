@@ -23,7 +23,7 @@ VERBS = {
     "testbed doctor": "testbed",
     "emulate": "emulate",
     "compare": "compare",
-    "sweep": "sweep",
+    "study": "study",
     "advise": "advise",
     "explain": "explain",
     "mesh": "mesh",
@@ -33,17 +33,19 @@ VERBS = {
     "schema": "schema",
 }
 TWO_WORDS = ["testbed", "doctor"]
+# Old names, which the help does not list.
+ALIASES = {"sweep": "study"}
 
 
 def run(arguments: Sequence[str]) -> None:
     """Run a verb with these arguments."""
     words = _verb_first(list(arguments))
     verb = words[0] if words else ""
-    application([verb] if verb in VERBS else VERBS)(words)
+    application([verb] if verb in VERBS or verb in ALIASES else (*VERBS, *ALIASES))(words)
 
 
-def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
-    """Return the command with these verbs and the gateway's."""
+def application(verbs: Iterable[str] = (*VERBS, *ALIASES)) -> typer.Typer:
+    """Return the command with these verbs or aliases, and the gateway's verbs."""
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -52,8 +54,9 @@ def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     app.callback()(_common)
     for verb in verbs:
-        module = import_module(f".{VERBS[verb]}", __package__)
-        app.command(verb)(getattr(module, verb.split()[-1]))
+        named = ALIASES.get(verb, verb)
+        module = import_module(f".{VERBS[named]}", __package__)
+        app.command(verb, hidden=verb in ALIASES)(getattr(module, named.split()[-1]))
     gateway.add_to(app)
     return app
 

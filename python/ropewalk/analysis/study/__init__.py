@@ -6,5 +6,6 @@
 from .api import run, study
 from .definition import Definition, Until, define
 from .result import StudyResults
+from .sweep import sweep
 
-__all__ = ["Definition", "StudyResults", "Until", "define", "run", "study"]
+__all__ = ["Definition", "StudyResults", "Until", "define", "run", "study", "sweep"]

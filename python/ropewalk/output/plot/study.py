@@ -10,7 +10,7 @@ from ... import units
 from ...analysis.study.quantities import lateness, quantities
 from ...analysis.study.work import DONE
 from ..style import picture
-from .sweeps import INTERVAL, heat_map, hull, series
+from .over_keys import INTERVAL, heat_map, hull, series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["keep", "load"]
 
 # Engine in the JSON object: module with `contents` (files to write) and `restore` (results from
-# files). A study writes its runs as they finish.
+# files). A study writes its runs as they finish; its engine has the verb's old name.
 STUDIES = "sweep"
 KEEPING = {
     "simulate": "runs",
@@ -92,7 +92,7 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     -------
     Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
         The verb's Python result with its origin: for ``simulate`` and ``testbed``, ``predict``,
-        ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture of a
+        ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``study``. The picture of a
         reproduction is the stored one; other pictures are redrawn from the numbers.
 
     Raises

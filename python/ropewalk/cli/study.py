@@ -1,4 +1,4 @@
-"""``ropewalk sweep``."""
+"""``ropewalk study``."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 RESULTS = Path("results")
 
 
-def sweep(
-    study: Annotated[
+def study(
+    file: Annotated[
         Path,
         typer.Argument(
+            metavar="STUDY",
             help="Study file, or a scenario with --vary; - means a scenario on standard input.",
             show_default=False,
         ),
@@ -120,7 +121,7 @@ def sweep(
     Run the same command again to resume an interrupted study. The exit status is 1 if a run has
     failed; the other runs are stored.
 
-    Example: ropewalk sweep scenarios/start/two-links.toml --vary link.dsl.delay=10ms,50ms,100ms
+    Example: ropewalk study scenarios/start/two-links.toml --vary link.dsl.delay=10ms,50ms,100ms
     --vary transport.scheduler=min-rtt,blest --runs 10
     """
     from ..analysis.study.api import RESUME, run
@@ -129,11 +130,11 @@ def sweep(
 
     pictures = pictures or []
     with wrong_input():
-        require("sweep", "polars")
+        require("study", "polars")
         check_pictures(pictures)
         until = _until(ci95, at_most)
         defined = _defined(
-            study,
+            file,
             changes,
             vary=_all_varied(vary) if vary else None,
             zipped=[_split(group, ",") for group in zipped] if zipped else None,
@@ -144,7 +145,7 @@ def sweep(
         )
         where = _on(on)
         check_on(where)
-        folder = out or RESULTS / (_stem(study) if str(study) != "-" else "study")
+        folder = out or RESULTS / (_stem(file) if str(file) != "-" else "study")
         check_folder(folder)
     shown = _Shown(folder)
     try:
@@ -186,21 +187,21 @@ class _Shown:
             print(told, file=sys.stderr, flush=True)
 
 
-def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definition:
+def _defined(file: Path, changes: list[str] | None, **others: Any) -> Definition:
     from ..analysis.study import definition
 
-    if str(study) != "-" and definition.is_study(bundled.found(study)):
+    if str(file) != "-" and definition.is_study(bundled.found(file)):
         overrides = [override(change) for change in changes or []]
-        return definition.load(study, overrides, **others)
-    scenario = load(study, changes)
+        return definition.load(file, overrides, **others)
+    scenario = load(file, changes)
     if others["vary"] is None:
-        raise ValueError(f"{study}: is a scenario: --vary says what to vary; or name a study file")
+        raise ValueError(f"{file}: is a scenario: --vary says what to vary; or name a study file")
     given = {key: value for key, value in others.items() if value is not None}
     return definition.define(scenario, given.pop("vary"), **given)
 
 
-def _stem(study: Path) -> str:
-    return study.name.removesuffix(".toml").removesuffix(".study")
+def _stem(file: Path) -> str:
+    return file.name.removesuffix(".toml").removesuffix(".study")
 
 
 def _until(ci95: str | None, at_most: int | None) -> dict[str, Any] | None:

@@ -74,7 +74,7 @@ def series(
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, as returned by `ropewalk.sweep`.
+        One row per run, such as the ``points`` of `ropewalk.study`.
     x : str
         Column such as a varied key. Values with units, such as ``"10 ms"``, are numbers.
     y : str
@@ -102,7 +102,7 @@ def series(
     --------
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("start/two-links")
-    >>> points = ropewalk.sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2)
+    >>> points = ropewalk.study(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2).points
     >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
     'link.dsl.delay (ms)'
     """
@@ -167,7 +167,7 @@ def heat_map(
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, as returned by `ropewalk.sweep`.
+        One row per run, such as the ``points`` of `ropewalk.study`.
     x, y : str
         Columns, such as varied keys.
     of : str
@@ -197,7 +197,8 @@ def heat_map(
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> keys = {"link.dsl.delay": ["10 ms", "50 ms"], "transport.scheduler": ["min-rtt", "blest"]}
-    >>> figure = heat_map(ropewalk.sweep(scenario, keys), "link.dsl.delay", "transport.scheduler")
+    >>> points = ropewalk.study(scenario, keys).points
+    >>> figure = heat_map(points, "link.dsl.delay", "transport.scheduler")
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['transport.scheduler', 'goodput (Mbit/s)']
     """
@@ -257,7 +258,7 @@ def hull(
     Parameters
     ----------
     points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, as returned by `ropewalk.sweep`.
+        One row per run, such as the ``points`` of `ropewalk.study`.
     x, y : str
         Columns of the quantities, such as the share of late frames and the cost; smaller is
         better.
