@@ -49,9 +49,9 @@ def page() -> str:
 
 def algorithms() -> Iterator[str]:
     """Yield the tables of the algorithms and of their parameters, by the key that names them."""
-    keys = [f"`{key}`" for key in registry.named_by()]
+    keys = [f"`{key}`" for key in registry.algorithm_keys()]
     yield ALGORITHMS.format(keys=", ".join(keys[:-1]) + " and " + keys[-1])
-    for key in registry.named_by():
+    for key in registry.algorithm_keys():
         declared = ropewalk.algorithms(key)
         if key == "subflow":
             continue  # single-path algorithms are listed under `congestion`
@@ -150,9 +150,9 @@ def kind(schema: dict[str, Any]) -> str:
 
 def toml(value: object) -> str:
     """Return a default in scenario file syntax."""
-    from ropewalk.scenario import spelled
+    from ropewalk.scenario import toml_value
 
-    return f"`{spelled(value)}`" if not isinstance(value, str) else f'`"{value}"`'
+    return f"`{toml_value(value)}`" if not isinstance(value, str) else f'`"{value}"`'
 
 
 def results_page(page: str) -> str:

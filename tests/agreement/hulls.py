@@ -35,7 +35,13 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import ropewalk
-from ropewalk.model.cheapest_in_time import Link, Writes, by_trace, least_cost, least_lateness
+from ropewalk.model.cheapest_in_time import (
+    PricedLink,
+    Writes,
+    by_trace,
+    least_cost,
+    least_lateness,
+)
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
@@ -139,7 +145,9 @@ class World:
         at = np.arange(self.frames.size) / FRAME_RATE
         frames = Writes.of(self.frames * ON_WIRE, at, at + DEADLINE)
         links = [
-            Link(PRICES[name], 2 * DELAYS[name], by_trace(getattr(self, name) / 1e3, OPPORTUNITY))
+            PricedLink(
+                PRICES[name], 2 * DELAYS[name], by_trace(getattr(self, name) / 1e3, OPPORTUNITY)
+            )
             for name in PRICES
         ]
         best = least_cost(frames, links)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import ropewalk
-from ropewalk.scenario import Value, spelled
+from ropewalk.scenario import Value, toml_value
 
 PACKET_BITS = 12_000
 MAX_PACKETS = 150_000
@@ -42,13 +42,13 @@ class Link:
     def toml(self) -> Iterator[str]:
         """Yield its lines of a scenario file."""
         yield f'\n[[link]]\nname = "{self.name}"'
-        yield from (f"{key} = {quoted(value)}" for key, value in self.forward.items())
+        yield from (f"{key} = {toml_entry(value)}" for key, value in self.forward.items())
         other = {k: value for k, value in self.reverse.items() if self.forward.get(k) != value}
         if other:
-            yield f"reverse = {spelled(other)}"
+            yield f"reverse = {toml_value(other)}"
         if self.down:
             spans = [[f"{start:.3f} s", f"{end:.3f} s"] for start, end in self.down]
-            yield f"down = {spelled(spans)}"
+            yield f"down = {toml_value(spans)}"
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,10 @@ class World:
         for link in self.links:
             lines += link.toml()
         lines += ["", "[transport]"]
-        lines += [f"{key} = {quoted(value)}" for key, value in transport.items()]
+        lines += [f"{key} = {toml_entry(value)}" for key, value in transport.items()]
         for crossing in self.crossing:
             lines += ["", "[[competitor]]"]
-            lines += [f"{key} = {quoted(value)}" for key, value in crossing.items()]
+            lines += [f"{key} = {toml_entry(value)}" for key, value in crossing.items()]
         text = "\n".join(lines) + "\n"
         return ropewalk.Scenario(text, name=f"world {self.seed}", files=self.traces)
 
@@ -337,5 +337,5 @@ def _log(draw: random.Random, least: float, most: float) -> float:
     return math.exp(draw.uniform(math.log(least), math.log(most)))
 
 
-def quoted(value: Value) -> str:
-    return f'"{value}"' if isinstance(value, str) else spelled(value)
+def toml_entry(value: Value) -> str:
+    return f'"{value}"' if isinstance(value, str) else toml_value(value)

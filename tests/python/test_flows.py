@@ -7,7 +7,7 @@ import pytest
 import rich.console
 
 import ropewalk
-from ropewalk.engines.predict.coverage import is_one_of_several, uncovered
+from ropewalk.engines.predict.coverage import has_further_flows, uncovered_reasons
 from ropewalk.output import plot
 from ropewalk.output.report import over_time
 from ropewalk.output.storage import keep
@@ -193,8 +193,8 @@ def test_the_fluid_model_knows_bulk_flows_and_is_near():
 )
 def test_what_no_formula_covers_is_said(flow, reason):
     scenario = ropewalk.Scenario(f'{LINKS}[traffic]\n[[flow]]\nname = "x"\n{flow}\n')
-    assert is_one_of_several(scenario.setup)
-    assert reason in uncovered(scenario.setup)[0]
+    assert has_further_flows(scenario.setup)
+    assert reason in uncovered_reasons(scenario.setup)[0]
     predictions = ropewalk.predict(scenario)
     assert predictions.best is None
     assert not predictions.models

@@ -176,14 +176,14 @@ def attempts(monkeypatch, stolen):
     """Simulate runs with these stolen times, in order; return their seeds."""
     seeds = []
 
-    def ask(_verb, request, **_):
+    def run_child(_verb, request, **_):
         if "capture" in request:
             Path(request["capture"]).write_text(f"run {len(seeds)}")
         found = report({"stolen_s": stolen[len(seeds)]}, captured_packets=1)
         seeds.append(request["seed"])
         return found
 
-    monkeypatch.setattr(api, "ask", ask)
+    monkeypatch.setattr(api, "run_child", run_child)
     return seeds
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ropewalk
 from places import ROOT
-from ropewalk.scenario import spelled
+from ropewalk.scenario import toml_value
 
 TRACES = ROOT / "scenarios/start/wifi-lte-traces.toml"
 
@@ -67,7 +67,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_a_spelled_value_reads_back(value):
     # A top-level text is unquoted, as for --set. In a list it is quoted.
-    assert tomllib.loads(f"value = {spelled([value])}")["value"] == [value]
+    assert tomllib.loads(f"value = {toml_value([value])}")["value"] == [value]
 
 
 def test_the_effective_scenario_is_the_changed_one(two_links):

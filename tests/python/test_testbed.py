@@ -250,7 +250,7 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
     monkeypatch.setattr(child, "GRACE_S", 2.0)
     request = {"scenario": two_links.text, "name": "two", "overrides": [("traffic.size", "1GB")]}
     with pytest.raises(RuntimeError, match="did not end within 2 s"):
-        child.ask("world", {**request, "seed": 1})
+        child.run_child("world", {**request, "seed": 1})
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
 def test_how_a_world_ends_is_told(stand_in, program, error, said):
     stand_in(program)
     with pytest.raises(error, match=said):
-        child.ask("world", {})
+        child.run_child("world", {})
 
 
 def test_a_machine_that_cannot_is_left_out_of_a_comparison(stand_in, small):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ropewalk.engines.wireless.layout import Channel, Place, Station, WirelessLink
+from ropewalk.engines.wireless.layout import ChannelModel, RadioLayout, Station, WirelessLink
 from ropewalk.engines.wireless.link_budget import budgets, error_ratio, radio_on
 from ropewalk.model import wifi
 from ropewalk.output.plot.wireless import draw, reach_m
@@ -39,8 +39,8 @@ def place(how, at, links, *, channel=None, losses=None, **station):
             WirelessLink(f"{sender}-{receiver}", hop, loss),
             WirelessLink(f"{sender}-{receiver}/reverse", hop.reverse),
         ]
-    return Place(
-        {name: Channel(name, Propagation(**how), **(channel or {})) for name in names},
+    return RadioLayout(
+        {name: ChannelModel(name, Propagation(**how), **(channel or {})) for name in names},
         stations,
         ways,
     )

@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..provenance import with_origin
-from ..results.shown import Shown
+from ..results.displayable import Displayable
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
     from ..provenance import Origin
-    from ..results.shown import Width
+    from ..results.displayable import Width
     from ..scenario import Scenario
 
 
@@ -147,7 +147,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Reproduction(Shown):
+class Reproduction(Displayable):
     """A reproduced table or figure of a paper.
 
     Attributes

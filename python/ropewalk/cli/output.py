@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..output import plot, storage
 from ..output.display import table_of
 from ..results import folders
-from ..results.shown import Shown
+from ..results.displayable import Displayable
 from ..support.escape import strip_controls
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ USUAL = 80  # width of a table in a pipe, unless it needs more
 WIDEST = 10_000
 
 
-def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
+def save_pictures(made: Displayable, pictures: list[Path]) -> list[str]:
     """Write the requested pictures, and print their names."""
     if not pictures:
         return []
@@ -51,7 +51,7 @@ def captured(results: Results, capture: Path, place: str | None) -> str:
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
 
-def answer(made: Shown, written: Sequence[str], *, as_json: bool) -> None:
+def answer(made: Displayable, written: Sequence[str], *, as_json: bool) -> None:
     """Print the JSON object alone, or the table and the written files."""
     if as_json:
         printed = made.json()

@@ -96,7 +96,7 @@ def connect(
     deadline = None if timeout is None else time.monotonic() + timeout
     connection = socket.create_connection(_pair(proxy), timeout)
     try:
-        stream = _Stream(connection, deadline)
+        stream = _MessageSocket(connection, deadline)
         stream.send(bytes([_VERSION, 1, method]))
         version, chosen = stream.receive(2)
         if version != _VERSION:
@@ -116,7 +116,7 @@ def connect(
     return connection
 
 
-class _Stream:
+class _MessageSocket:
     """Whole messages over a socket, until a deadline."""
 
     def __init__(self, connection: socket.socket, deadline: float | None):
@@ -146,7 +146,7 @@ class _Stream:
             self.connection.settimeout(left)
 
 
-def _read_reply(stream: _Stream, target: str) -> None:
+def _read_reply(stream: _MessageSocket, target: str) -> None:
     version, reply, _, kind = stream.receive(4)
     if version != _VERSION:
         raise _error(errno.EPROTO, "the proxy does not speak SOCKS 5")

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..support.deprecation import renamed
 from ..support.optional_deps import require
 from .arguments import Floats, Vector, number, numbers
 
@@ -32,9 +33,11 @@ EXACT = 1e-9  # share of the written bytes below which an unassigned rest is rou
 NEAR = 1e-6  # tolerance of a lateness, relative and in seconds
 DOUBLINGS = 60
 
+__getattr__ = renamed(__name__, {"Link": "PricedLink"})
+
 
 def at_rate(rate: float) -> Carried:
-    """Return the capacity function of a link with a constant rate, for `Link.carried`.
+    """Return the capacity function of a link with a constant rate, for `PricedLink.carried`.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def at_rate(rate: float) -> Carried:
 
 
 def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
-    """Return the capacity function, for `Link.carried`, of a link that sends at given times.
+    """Return the capacity function, for `PricedLink.carried`, of a link that sends at given times.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
 
 
 @dataclass(frozen=True)
-class Link:
+class PricedLink:
     """One link, or the subflow over it.
 
     Attributes
@@ -167,7 +170,7 @@ class Division:
         return carried / max(float(carried.sum()), 1.0)
 
 
-def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
+def least_cost(writes: Writes, links: Sequence[PricedLink]) -> Division | None:
     """Divide writes over links at minimum cost with all in time: a linear programme.
 
     y[s,k] are the bytes of write k on link s, and w[s,k] is the position in the capacity of s at
@@ -193,7 +196,7 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     --------
     3 kB are due in 2 s; the cheap link carries 1 kB/s, the expensive one the rest:
 
-    >>> links = [Link(1, 0, at_rate(1000)), Link(10, 0, at_rate(5000))]
+    >>> links = [PricedLink(1, 0, at_rate(1000)), PricedLink(10, 0, at_rate(5000))]
     >>> found = least_cost(Writes.of([3000], 0, [2]), links)
     >>> found.amounts.round(6).tolist(), round(found.cost, 6)
     ([[2000.0], [1000.0]], 12000.0)
@@ -229,7 +232,7 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     return Division(amounts, float(price @ amounts.sum(axis=1)))
 
 
-def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
+def first_fit(writes: Writes, links: Sequence[PricedLink]) -> Division | None:
     """Divide writes over links, each on the cheapest that is in time.
 
     In order of deadlines, as much as arrives in time is put on the cheapest link, the rest on the
@@ -251,7 +254,7 @@ def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
     first write on the cheap link alone, and only 3 of the second's 4 kB fit; an even division
     meets both deadlines:
 
-    >>> links = [Link(1, 0, at_rate(1000)), Link(10, 0, at_rate(1000))]
+    >>> links = [PricedLink(1, 0, at_rate(1000)), PricedLink(10, 0, at_rate(1000))]
     >>> writes = Writes.of([2000, 4000], [0, 1], [2, 3])
     >>> first_fit(writes, links) is None, least_cost(writes, links).shares.round(6).tolist()
     (True, [0.5, 0.5])
@@ -274,7 +277,7 @@ def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
     return Division(amounts, float(price @ amounts.sum(axis=1)))
 
 
-def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
+def least_lateness(writes: Writes, links: Sequence[PricedLink]) -> float:
     """Return the least extension of all deadlines at which all writes are in time.
 
     Parameters
@@ -296,7 +299,7 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
     --------
     3 kB over 1 kB/s with a deadline at 2 s:
 
-    >>> late = least_lateness(Writes.of([3000], 0, [2]), [Link(1, 0, at_rate(1000))])
+    >>> late = least_lateness(Writes.of([3000], 0, [2]), [PricedLink(1, 0, at_rate(1000))])
     >>> round(late, 5)
     1.0
     """
@@ -318,7 +321,7 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
     return high
 
 
-def _reach(writes: Writes, links: Sequence[Link]) -> tuple[Vector, Floats, Floats]:
+def _reach(writes: Writes, links: Sequence[PricedLink]) -> tuple[Vector, Floats, Floats]:
     """Return prices, and each link's earliest start and latest end for each write.
 
     A write whose deadline precedes its earliest arrival gets a limit at the link's current
@@ -336,7 +339,7 @@ def _reach(writes: Writes, links: Sequence[Link]) -> tuple[Vector, Floats, Float
     return price, ready, np.maximum(np.stack(gone), ready)
 
 
-def _queues(links: Sequence[Link]) -> Vector:
+def _queues(links: Sequence[PricedLink]) -> Vector:
     return numbers("queue", [link.queue for link in links], least=0)
 
 

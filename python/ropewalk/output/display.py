@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-    from ..results.shown import Width
+    from ..results.displayable import Width
 
 # By class: module of `tables` with its function `table`, and module of `plot` with its function
 # `draw`, None without a picture.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
-from ..results.shown import Width
+from ..results.displayable import Width
 from ..support.arguments import choice
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ..support.arguments import choice
 from ..support.numerals import decimal
 from ..support.optional_deps import require
 from . import statistics
+from .displayable import Displayable
 from .run_warnings import warnings_of
-from .shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ class RunRecording(FlowRecording, Protocol):
         """Return the numbers as JSON text."""
 
 
-class Results(Shown):
+class Results(Displayable):
     """Results of the runs of one scenario.
 
     Every frame has a column ``seed``, which identifies the run. Column names end in their unit. A

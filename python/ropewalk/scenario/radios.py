@@ -63,7 +63,7 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class Radio:
+class NodeRadio:
     """A node's radio on a channel.
 
     Attributes
@@ -110,7 +110,7 @@ class Node:
 
     name: str
     at: tuple[float, float, float]
-    radios: tuple[Radio, ...] = ()
+    radios: tuple[NodeRadio, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,12 @@ def is_coupled(congestion: str) -> bool:
     )
 
 
-def named_by() -> tuple[str, ...]:
+def algorithm_keys() -> tuple[str, ...]:
     """Return the keys of ``[transport]`` that take an algorithm.
 
     Examples
     --------
-    >>> "scheduler" in named_by()
+    >>> "scheduler" in algorithm_keys()
     True
     """
     return tuple(_declared())

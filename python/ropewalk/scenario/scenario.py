@@ -18,9 +18,9 @@ from ..support.hooks import display_module
 from . import bundled
 from .files import named_files
 from .setup import Setup, setup_of
-from .spelling import Overrides, Value, pairs, quoted, spelled, toml
+from .toml_syntax import Overrides, Value, pairs, toml, toml_entry, toml_value
 
-__all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "spelled"]
+__all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "toml_value"]
 
 # A scenario as every function accepts it.
 Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
@@ -396,7 +396,7 @@ class Scenario:
             name = f"traces/{Path(old).name}"
             if name in names.values() and old not in names:
                 name = f"traces/{len(names)}-{Path(old).name}"
-            moved.append((key, quoted(names.setdefault(old, name))))
+            moved.append((key, toml_entry(names.setdefault(old, name))))
         text = _core.effective(self.text, self.name, [*self.overrides, *moved])
         return text, {new: self._files[old] for old, new in names.items()}
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from .radios import Channel, Fading, Mesh, Node, Propagation, Radio
+from ..support.deprecation import renamed
+from .radios import Channel, Fading, Mesh, Node, NodeRadio, Propagation
 
 __all__ = [
     "Channel",
@@ -23,12 +24,13 @@ __all__ = [
     "Link",
     "Mesh",
     "Node",
+    "NodeRadio",
     "Propagation",
-    "Radio",
     "Setup",
     "Traffic",
     "setup_of",
 ]
+__getattr__ = renamed(__name__, {"Radio": "NodeRadio"})
 
 T = TypeVar("T")
 
@@ -369,7 +371,7 @@ def _channel(known: Mapping[str, Any]) -> Channel:
 
 
 def _node(known: Mapping[str, Any]) -> Node:
-    return _made(Node, known, radios=tuple(_made(Radio, each) for each in known["radios"]))
+    return _made(Node, known, radios=tuple(_made(NodeRadio, each) for each in known["radios"]))
 
 
 def _made(cls: type[T], known: Mapping[str, Any], **more: Any) -> T:

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ropewalk.model.cheapest_in_time import (
-    Link,
+    PricedLink,
     Writes,
     at_rate,
     by_trace,
@@ -24,7 +24,7 @@ def random_links(rng, traces=False):
         return at_rate(rng.uniform(1e4, 2e6))
 
     return [
-        Link(rng.uniform(0.1, 10), rng.uniform(0.005, 0.2), carried(), rng.uniform(0, 5e4))
+        PricedLink(rng.uniform(0.1, 10), rng.uniform(0.005, 0.2), carried(), rng.uniform(0, 5e4))
         for _ in range(rng.integers(2, 5))
     ]
 
@@ -136,7 +136,7 @@ def test_least_lateness_is_just_enough():
 
 def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
     # The paper's links: 3 and 15 Mbit/s, 20 and 40 ms; video of 3.5 Mbit/s at 30 frames/s.
-    links = [Link(1, 0.02, at_rate(3e6 / 8)), Link(10, 0.04, at_rate(15e6 / 8))]
+    links = [PricedLink(1, 0.02, at_rate(3e6 / 8)), PricedLink(10, 0.04, at_rate(15e6 / 8))]
     written = np.arange(300) / 30
     writes = Writes.of(np.full(300, 3.5e6 / 8 / 30), written, written + 0.2)
     found = least_cost(writes, links)
@@ -148,12 +148,12 @@ def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
 
 
 def test_what_is_due_before_it_can_arrive_is_refused_and_needs_just_that_much():
-    link = Link(1, 0.2, at_rate(1e9))
+    link = PricedLink(1, 0.2, at_rate(1e9))
     writes = Writes.of([1000, 1000], [0, 1], [0.05, 1.3])
     assert least_cost(writes, [link]) is None
     assert first_fit(writes, [link]) is None
     assert least_lateness(writes, [link]) == pytest.approx(0.05, abs=1e-5)
-    near = Link(5, 0.02, at_rate(1e6))
+    near = PricedLink(5, 0.02, at_rate(1e6))
     assert least_cost(writes, [link, near]).amounts.round(6).tolist() == [[0, 1000], [1000, 0]]
 
 
@@ -177,11 +177,11 @@ def test_a_trace_of_even_opportunities_carries_what_its_rate_does():
         (lambda: Writes.of([-1], 0, [1]), r"sizes\[0\] is -1: must be"),
         (lambda: least_cost(Writes.of([1], 0, [1]), []), "links is empty: must have"),
         (
-            lambda: first_fit(Writes.of([1], 0, [1]), [Link(-1, 0, at_rate(1))]),
+            lambda: first_fit(Writes.of([1], 0, [1]), [PricedLink(-1, 0, at_rate(1))]),
             r"price\[0\] is -1: must be",
         ),
         (
-            lambda: least_lateness(Writes.of([1], 0, [1]), [Link(1, 0, at_rate(0))]),
+            lambda: least_lateness(Writes.of([1], 0, [1]), [PricedLink(1, 0, at_rate(0))]),
             "links carry too little",
         ),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ropewalk
 from ropewalk.model.striped_cycle import Transfer, rule_of_thumb, transfer
-from ropewalk.model.striped_cycle.links import Links, Turns
+from ropewalk.model.striped_cycle.links import LinkSelector, StripedLinks
 from ropewalk.model.striped_cycle.parameters import Parameters
 from ropewalk.model.striped_cycle.recursion import Recursion
 
@@ -157,7 +157,7 @@ def test_what_is_left_out_is_what_it_repeats(delays: list[int], sack: bool, peri
 def test_periods_left_out_change_nothing(delays: list[int], sack: bool) -> None:
     """Compares with the same recursion for each packet."""
     whole = predicted(delays, sack=sack)
-    turns = Turns(len(delays))
+    turns = LinkSelector(len(delays))
     parameters = Parameters(
         segment=536,
         headers=80,
@@ -174,8 +174,10 @@ def test_periods_left_out_change_nothing(delays: list[int], sack: bool) -> None:
         grow_in_disorder=False,
         quick_acks=0,
     )
-    there = Links([8e3 / rate for rate in MBPS[: len(delays)]], [d * 1000 for d in delays], turns)
-    back = Links([0.0] * len(delays), [0] * len(delays), replace(turns))
+    there = StripedLinks(
+        [8e3 / rate for rate in MBPS[: len(delays)]], [d * 1000 for d in delays], turns
+    )
+    back = StripedLinks([0.0] * len(delays), [0] * len(delays), replace(turns))
     recursion = Recursion(parameters, there, back)
     assert not recursion.run(math.ceil(TRANSFER / 536), 2**62, lambda: False)
     assert whole.time_s == pytest.approx(recursion.now / 1e9, abs=1e-6)

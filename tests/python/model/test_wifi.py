@@ -85,7 +85,7 @@ def test_times_of_frames(radio, mpdu, time):
     ],
 )
 def test_answers_have_the_fastest_basic_rate_of_their_class(rate, basic, answer):
-    assert wifi.radio("802.11g", rate, basic_rates_mbps=basic).answer_mbps == answer
+    assert wifi.radio("802.11g", rate, basic_rates_mbps=basic).ack_mbps == answer
 
 
 def test_80211g_knows_80211bs_frames():
@@ -147,7 +147,7 @@ def test_parts_of_an_exchange_sum_to_it(standard):
         radio = wifi.radio(standard, rts=rts)
         times = wifi.exchange(radio, size)
         handshake = radio.rts_us + radio.cts_us + 2 * radio.sifs_us if rts else 0
-        busy = handshake + radio.frame_us(size + 36) + radio.sifs_us + radio.answer_us
+        busy = handshake + radio.frame_us(size + 36) + radio.sifs_us + radio.ack_us
         assert times.busy_us == pytest.approx(radio.difs_us + busy)
         assert times.backoff == radio.contention_window(0) / 2 * radio.slot_us
         assert times.headers >= 8 * 36 / radio.rate_mbps - 1e-9

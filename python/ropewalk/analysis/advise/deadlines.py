@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...engines.predict import in_time
+from ...engines.predict import deadline_bound
 from ...engines.predict.result import Prediction
 from ...scenario import Scenario
-from ...scenario.spelling import Value
+from ...scenario.toml_syntax import Value
 from .result import Advice, Evidence
 from .subsets import Paths, over, without_each
 
@@ -19,7 +19,7 @@ NOTE = (
 
 def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     """Advise on the value of each link for meeting deadlines; None without deadlines."""
-    whole = in_time.predict(scenario.with_(over(scenario, paths)))
+    whole = deadline_bound.predict(scenario.with_(over(scenario, paths)))
     if whole is None or "late_by" not in whole.delay_ms:
         return None
     span = scenario.setup.first.traffic.deadline
@@ -27,7 +27,7 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     without: list[tuple[str, Prediction]] = []
     if len(paths) > 1 and scenario.setup.first.protocol != "tcp":
         for path, others in zip(paths, without_each(paths), strict=True):
-            less = in_time.predict(scenario.with_(over(scenario, others)))
+            less = deadline_bound.predict(scenario.with_(over(scenario, others)))
             if less is not None:
                 without.append((path, less))
     rows = [Evidence("all links", _numbers(whole))]
@@ -35,7 +35,7 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     spans: list[tuple[float, Prediction]] = []
     for times in TIMES:
         key: dict[str, Value] = {"traffic.deadline": f"{1e3 * times * span:g} ms"}
-        found = whole if times == 1 else in_time.predict(scenario.with_(key))
+        found = whole if times == 1 else deadline_bound.predict(scenario.with_(key))
         if found is not None:
             spans.append((times * span, found))
             rows.append(Evidence(f"within {1e3 * times * span:g} ms", _numbers(found), key))

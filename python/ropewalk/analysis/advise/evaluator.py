@@ -13,7 +13,7 @@ from typing import Any
 from ...engines.simulate import simulate
 from ...results import statistics
 from ...scenario import Scenario
-from ...scenario.spelling import Value, spelled
+from ...scenario.toml_syntax import Value, toml_value
 
 Changes = Mapping[str, Value]
 
@@ -210,4 +210,4 @@ def _numbers(run: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _key(changes: Changes) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((key, spelled(value)) for key, value in changes.items()))
+    return tuple(sorted((key, toml_value(value)) for key, value in changes.items()))

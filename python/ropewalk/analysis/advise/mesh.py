@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..._core import ScenarioError
 from ...engines.predict import predict
-from ...engines.wireless.from_scenario import place_of, routes
+from ...engines.wireless.from_scenario import radio_layout, routes
 from ...model.wifi import conflicts
 from ...scenario import Scenario
 from ...scenario.setup import Mesh
@@ -128,7 +128,7 @@ def _evidence(scenario: Scenario, name: str, measured: Measured, *, stream: bool
     if ceiling is not None and ceiling.goodput_mbps is not None:
         numbers["predicted_mbps"] = ceiling.goodput_mbps
         numbers["at_most_mbps"] = ceiling.quantities["at_most_mbps"]
-    hears = place_of(made.setup).hears()
+    hears = radio_layout(made.setup).hears()
     ways = routes(made.setup, made.setup.first.paths)
     numbers["conflicts"] = sum(
         conflicts(one, other, hears)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...provenance import with_origin
-from ...results.shown import Shown
-from ...scenario.spelling import Value
+from ...results.displayable import Displayable
+from ...scenario.toml_syntax import Value
 
 if TYPE_CHECKING:
     from ...provenance import Origin
@@ -156,7 +156,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Counsel(Shown):
+class Counsel(Displayable):
     """All recommendations for one scenario.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..._core import ScenarioError
 from ...engines.predict import predict
 from ...scenario import Scenario
-from ...scenario.spelling import Value
+from ...scenario.toml_syntax import Value
 from .evaluator import Tally
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 from ..._core import ScenarioError
 from ...engines import testbed
 from ...engines.predict import Predictions, predict
-from ...engines.predict.coverage import uncovered
+from ...engines.predict.coverage import uncovered_reasons
 from ...engines.simulate import check_runs, simulate
 from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
@@ -125,7 +125,7 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
 def _predicted(scenario: Scenario) -> Predictions:
     predictions = predict(scenario)
     if predictions.best is None:
-        reasons = uncovered(scenario.setup)
+        reasons = uncovered_reasons(scenario.setup)
         told = f": {'; '.join(reasons)}" if reasons else ""
         raise ScenarioError(f"no model gives a goodput of this scenario{told}")
     return predictions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engines.testbed.own_error import bounds
 from ...provenance import with_origin, without_origin
-from ...results.shown import Shown
+from ...results.displayable import Displayable
 from ...support.numerals import decimal
 from .agreement import Agreement, agreements, runs_of
 from .numbers import flat, predicted
@@ -28,7 +28,7 @@ PAIRS = (("predict", "simulate"), ("simulate", "testbed"), ("predict", "testbed"
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(Displayable):
     """One scenario, predicted, simulated, and measured on the kernel.
 
     Attributes

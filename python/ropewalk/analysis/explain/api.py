@@ -42,10 +42,10 @@ def explain(scenario: Given) -> Explanation:
     found = tuple(settings(scenario))
     if not any(link.channel is not None for link in setup.links):
         return Explanation(scenario, found, origin=began.origin(scenario))
-    from ...engines.wireless.from_scenario import place_of
+    from ...engines.wireless.from_scenario import radio_layout
     from ...engines.wireless.link_budget import budgets
 
-    place = place_of(setup)
+    place = radio_layout(setup)
     flow = setup.first
     payload = flow.segment
     packet = payload + flow.header_bytes

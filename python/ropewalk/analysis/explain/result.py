@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...provenance import with_origin
-from ...results.shown import Shown
+from ...results.displayable import Displayable
 from ...scenario import Scenario
 from .settings import Setting
 
 if TYPE_CHECKING:
-    from ...engines.wireless.layout import Place
+    from ...engines.wireless.layout import RadioLayout
     from ...engines.wireless.link_budget import Budget
     from ...model.wifi import Hop
     from ...provenance import Origin
 
 
 @dataclass(frozen=True)
-class Explanation(Shown):
+class Explanation(Displayable):
     """A scenario's settings with their sources, and the budgets of its radio links.
 
     Attributes
@@ -46,7 +46,7 @@ class Explanation(Shown):
 
     scenario: Scenario
     settings: tuple[Setting, ...]
-    place: Place | None = None
+    place: RadioLayout | None = None
     budgets: tuple[Budget, ...] = ()
     hidden: tuple[tuple[Hop, str], ...] = ()
     origin: Origin | None = field(default=None, compare=False)

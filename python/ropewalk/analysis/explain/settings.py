@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ...scenario import Scenario, schema
-from ...scenario.spelling import spelled
+from ...scenario.toml_syntax import toml_value
 
 Table: TypeAlias = Mapping[str, Any]
 
@@ -120,7 +120,7 @@ class _Sources:
                 profile = written.get("profile", described.get("profile", {}).get("default"))
                 source = self._source(name, key, given, meaning, profile)
                 shown = profile if key == "profile" else value
-                yield Setting(name, key, spelled(shown), source, meaning)
+                yield Setting(name, key, toml_value(shown), source, meaning)
 
     def _source(
         self, name: str, key: str, given: object, meaning: str, profile: str | None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...provenance import with_origin
-from ...results.shown import Shown
+from ...results.displayable import Displayable
 from ...results.statistics import wilson
 from ...scenario import Scenario
 
@@ -129,7 +129,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Census(Shown):
+class Census(Displayable):
     """Deployments for several numbers of nodes.
 
     Attributes

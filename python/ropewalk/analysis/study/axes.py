@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from ..._core import base_value
 from ...scenario import Scenario
-from ...scenario.spelling import Value, spelled
+from ...scenario.toml_syntax import Value, toml_value
 from ...support.arguments import builtin_value, entries_of, short_repr
 from ...units import NUMBER
 
@@ -63,7 +63,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
         values = _of_range(scenario, key, given)
     elif listed:
         given = listed
-        values = tuple(spelled(each) for each in listed)
+        values = tuple(toml_value(each) for each in listed)
     else:
         raise ValueError(f"{_shown(given)}: allowed: {RANGE}")
     seen: set[float | str] = set()
@@ -241,7 +241,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
     if scale not in SCALES:
         allowed = ", ".join(map(repr, SCALES))
         raise ValueError(f"{shown}: scale = {scale!r}: allowed: {allowed}")
-    ends = [spelled(given["from"]), spelled(given["to"])]
+    ends = [toml_value(given["from"]), toml_value(given["to"])]
     taken = [NUMBER.fullmatch(end) for end in ends]
     units = [match[2] if match else None for match in taken]
     low, high = (float(match[1]) if match else None for match in taken)
@@ -286,6 +286,6 @@ def _within(found: Any, part: str) -> Any:
 def _shown(given: object) -> str:
     try:
         value: Value = builtin_value(given) if not isinstance(given, tuple) else list(given)
-        return spelled(value) if not isinstance(given, str) else f'"{given}"'
+        return toml_value(value) if not isinstance(given, str) else f'"{given}"'
     except ValueError:
         return short_repr(given)

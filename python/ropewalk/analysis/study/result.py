@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...provenance import KEY as ORIGIN
 from ...provenance import SEVERAL as ORIGINS
 from ...provenance import with_origin
-from ...results.shown import Shown
+from ...results.displayable import Displayable
 from .points import KEY
 from .work import DONE, FAILED
 
@@ -27,7 +27,7 @@ NOT_MEASURED = ("seed", ORIGIN)
 
 
 @dataclass(frozen=True)
-class StudyResults(Shown):
+class StudyResults(Displayable):
     """Results of a study.
 
     Attributes

@@ -10,7 +10,7 @@ from warnings import warn
 
 from ...engines.simulate import check_runs, simulate
 from ...scenario import Given, Scenario
-from ...scenario.spelling import Value
+from ...scenario.toml_syntax import Value
 from ...support import arguments
 from ...support.optional_deps import require
 from .axes import Changes, changed

@@ -52,8 +52,8 @@ def predict(scenario: Given) -> Predictions:
     >>> ropewalk.predict("start/two-links").best.name
     'fluid'
     """
-    from . import datagrams, fluid, in_time, wifi
-    from .coverage import is_one_of_several, is_wireless, uncovered
+    from . import datagrams, deadline_bound, fluid, wifi
+    from .coverage import has_further_flows, is_wireless, uncovered_reasons
     from .models import MODELS
 
     began = Stopwatch()
@@ -68,11 +68,11 @@ def predict(scenario: Given) -> Predictions:
             "flows go over 802.11 channels: models of wires are left out, and delays are not"
             " predicted; ropewalk simulate has them"
         )
-    elif left_out := uncovered(setup):
+    elif left_out := uncovered_reasons(setup):
         models = ()
     elif setup.first.protocol == "udp":
         models = (datagrams.predict,)
-    elif is_one_of_several(setup):
+    elif has_further_flows(setup):
         models = (fluid.predict,)
         name = setup.first.name
         left_out.append(
@@ -81,8 +81,8 @@ def predict(scenario: Given) -> Predictions:
         )
     if any(link.quota is not None for link in setup.links):
         left_out.append("no formula knows of quotas: links are predicted as if they had none")
-    if models and not is_one_of_several(setup) and not is_wireless(setup):
-        models = (*models, lambda _: in_time.predict(scenario))
+    if models and not has_further_flows(setup) and not is_wireless(setup):
+        models = (*models, lambda _: deadline_bound.predict(scenario))
     for model in models:
         try:
             made = model(setup)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...scenario.setup import Setup
 
-ASKED = ("chunks", "request", "web")
+RECEIVER_DRIVEN = ("chunks", "request", "web")
 """Kinds of traffic that the receiver requests."""
 
 
-def uncovered(setup: Setup) -> list[str]:
+def uncovered_reasons(setup: Setup) -> list[str]:
     """Return the reasons why no formula gives the goodput of a scenario.
 
     Returns
@@ -19,7 +19,7 @@ def uncovered(setup: Setup) -> list[str]:
     Examples
     --------
     >>> import ropewalk
-    >>> uncovered(ropewalk.Scenario.load("start/two-links").setup)
+    >>> uncovered_reasons(ropewalk.Scenario.load("start/two-links").setup)
     []
     """
     reasons = []
@@ -35,7 +35,7 @@ def uncovered(setup: Setup) -> list[str]:
             " has them"
         )
     kind = setup.first.traffic.kind
-    if kind in ASKED:
+    if kind in RECEIVER_DRIVEN:
         reasons.append(
             f"no formula has traffic that the other end asks for ({kind}); ropewalk simulate"
             " has it"
@@ -60,13 +60,13 @@ def uncovered(setup: Setup) -> list[str]:
     return reasons
 
 
-def is_one_of_several(setup: Setup) -> bool:
+def has_further_flows(setup: Setup) -> bool:
     """Whether there are further flows, competitors aside.
 
     Examples
     --------
     >>> import ropewalk
-    >>> is_one_of_several(ropewalk.Scenario.load("start/two-links").setup)
+    >>> has_further_flows(ropewalk.Scenario.load("start/two-links").setup)
     False
     """
     return bool(setup.flows) or setup.first.count > 1

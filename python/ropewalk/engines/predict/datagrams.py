@@ -22,7 +22,7 @@ NEARLY_FULL = 0.95  # load from which a run is too short for the stationary mean
 
 
 @dataclass(frozen=True)
-class _Stream:
+class _DatagramLoad:
     """Datagrams at a link's input: bit/s of IP packets, and losses and delays so far."""
 
     rate: float
@@ -48,7 +48,7 @@ def predict(setup: Setup) -> Prediction | None:
     offered = first if bulk else traffic.rate * packet / payload
     if math.isinf(offered):
         raise NoFormulaError("bulk datagrams need a rate of their first link")
-    stream = _Stream(offered)
+    stream = _DatagramLoad(offered)
     for link in links:
         stream = _after(stream, link.forward, packet)
     duration, size = _duration(setup, offered, payload / packet)
@@ -78,7 +78,7 @@ def predict(setup: Setup) -> Prediction | None:
     )
 
 
-def _after(stream: _Stream, link: Direction, packet: int) -> _Stream:
+def _after(stream: _DatagramLoad, link: Direction, packet: int) -> _DatagramLoad:
     """Return the output of a link; excess input fills its queue, then is dropped."""
     rate = link.rate
     takes = 8 * packet / rate
@@ -88,7 +88,7 @@ def _after(stream: _Stream, link: Direction, packet: int) -> _Stream:
     if stream.rate > rate:
         queued = 8 * _waiting_bytes(link, packet)
         queues = (*queues, (queued / rate, queued / (stream.rate - rate)))
-    return _Stream(
+    return _DatagramLoad(
         min(stream.rate, rate) * (1 - link.loss),
         stream.delay + takes + link.delay,
         slowest,
@@ -139,7 +139,7 @@ def _bottleneck(links: list[Link], packet: int, offered: float, bulk: bool) -> s
 def _cost(links: list[Link], packet: int, offered: float) -> float | None:
     if not any(link.cost is not None for link in links):
         return None
-    cost, stream = 0.0, _Stream(offered)
+    cost, stream = 0.0, _DatagramLoad(offered)
     for link in links:
         stream = _after(stream, link.forward, packet)
         cost += (link.cost or 0.0) * stream.rate * BITS_TO_MBPS

@@ -9,7 +9,7 @@ from ...model.fluid.coupling import INCREASES
 from ...scenario.registry import is_coupled
 from ...scenario.setup import Flow, Setup
 from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
-from .paths import Path, paths, payload_share
+from .paths import ConnectionPath, paths, payload_share
 from .result import NoFormulaError, Prediction
 
 NAME = "fluid"
@@ -79,7 +79,7 @@ def predict(setup: Setup) -> Prediction | None:
     )
 
 
-def _ways(setup: Setup, used: tuple[Path, ...]) -> list[Path]:
+def _ways(setup: Setup, used: tuple[ConnectionPath, ...]) -> list[ConnectionPath]:
     """Return the path of each subflow."""
     flow = setup.first
     many = flow.subflows_per_path if flow.protocol == "mptcp" else 1
@@ -214,7 +214,7 @@ def run(setup: Setup) -> list[fluid.Outcome]:
     True
     """
     links = [
-        fluid.Link(
+        fluid.FluidLink(
             link.forward.rate / 8,
             link.forward.queue,
             tuple((begin, end) for begin, end in link.down),
@@ -225,7 +225,7 @@ def run(setup: Setup) -> list[fluid.Outcome]:
     return fluid.run(links, connections, setup.duration, setup.warmup)
 
 
-def _connection(setup: Setup, flow: Flow) -> fluid.Connection:
+def _connection(setup: Setup, flow: Flow) -> fluid.FluidConnection:
     segment = flow.segment
     packet = segment + flow.header_bytes
     scheme = flow.congestion
@@ -236,7 +236,7 @@ def _connection(setup: Setup, flow: Flow) -> fluid.Connection:
     ways = [_path(setup, path, packet, flow.ack_bytes) for path in used]
     if flow.protocol == "mptcp":
         ways = [way for way in ways for _ in range(flow.subflows_per_path)]
-    return fluid.Connection(
+    return fluid.FluidConnection(
         paths=tuple(ways),
         congestion=scheme,
         segment=segment,
@@ -275,11 +275,11 @@ def _buffered_windows(flow: Flow) -> float:
     return WIDEST * (2 * float(memory) / float(segment) - sent)
 
 
-def _path(setup: Setup, path: Path, packet: float, ack: float) -> fluid.Path:
+def _path(setup: Setup, path: ConnectionPath, packet: float, ack: float) -> fluid.FluidPath:
     links = [setup.links[hop] for hop in path.hops]
     there = sum(8 * packet / link.forward.rate for link in links)
     back = sum(8 * ack / link.reverse.rate for link in links)
-    return fluid.Path(
+    return fluid.FluidPath(
         links=path.hops,
         delay=path.delay + there,
         rtt=max(path.rtt + there + back, 1e-6),

@@ -6,7 +6,7 @@ import math
 
 from ...scenario.setup import Setup
 from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
-from .paths import Path, paths, payload_share
+from .paths import ConnectionPath, paths, payload_share
 from .result import Prediction
 
 NAME = "loss-limits"
@@ -62,7 +62,7 @@ def predict(setup: Setup) -> Prediction | None:
     )
 
 
-def timeout(setup: Setup, path: Path) -> float:
+def timeout(setup: Setup, path: ConnectionPath) -> float:
     """Return the first retransmission timeout of a path without queueing, in seconds."""
     flow = setup.first
     least: float = flow.min_rto

@@ -10,7 +10,7 @@ from ...scenario.setup import Flow, Link, Setup
 
 
 @dataclass(frozen=True)
-class Path:
+class ConnectionPath:
     """A path of the measured connection, with the values of its hops combined.
 
     Attributes
@@ -46,7 +46,7 @@ class Path:
     wireless: bool = False
 
 
-def paths(setup: Setup, flow: Flow | None = None) -> tuple[Path, ...]:
+def paths(setup: Setup, flow: Flow | None = None) -> tuple[ConnectionPath, ...]:
     """Return the paths that a connection uses, in order; one for TCP.
 
     Examples
@@ -74,12 +74,12 @@ def payload_share(setup: Setup) -> float:
     return setup.first.segment / setup.first.packet
 
 
-def _path(numbers: Mapping[str, int], name: str, links: tuple[Link, ...]) -> Path:
+def _path(numbers: Mapping[str, int], name: str, links: tuple[Link, ...]) -> ConnectionPath:
     wires = [link for link in links if link.channel is None]
     forward = [link.forward for link in wires]
     reverse = [link.reverse for link in wires]
     delay = math.fsum(way.delay for way in forward)
-    return Path(
+    return ConnectionPath(
         name=name,
         hops=tuple(numbers[link.name] for link in links),
         rate=min((way.rate for way in forward), default=math.inf),

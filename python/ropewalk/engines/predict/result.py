@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...provenance import with_origin
-from ...results.shown import Shown
+from ...results.displayable import Displayable
 
 if TYPE_CHECKING:
     from ...provenance import Origin
@@ -74,7 +74,7 @@ class NoFormulaError(Exception):
 
 
 @dataclass(frozen=True)
-class Predictions(Shown):
+class Predictions(Displayable):
     """Predictions of all models that apply to a scenario.
 
     Attributes

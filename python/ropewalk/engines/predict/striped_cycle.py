@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...scenario.setup import Setup
 from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
-from .paths import Path, paths
+from .paths import ConnectionPath, paths
 from .result import Prediction
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def predict(setup: Setup) -> Prediction | None:
     )
 
 
-def _transfer(setup: Setup, used: tuple[Path, ...], duration: float) -> Transfer:
+def _transfer(setup: Setup, used: tuple[ConnectionPath, ...], duration: float) -> Transfer:
     from ...model.striped_cycle import transfer
 
     flow = setup.first
@@ -95,7 +95,9 @@ def _transfer(setup: Setup, used: tuple[Path, ...], duration: float) -> Transfer
     )
 
 
-def _bottleneck(setup: Setup, used: tuple[Path, ...], whole: Transfer, goodput: float) -> str:
+def _bottleneck(
+    setup: Setup, used: tuple[ConnectionPath, ...], whole: Transfer, goodput: float
+) -> str:
     if whole.recoveries:
         often = "once" if whole.recoveries == 1 else f"{whole.recoveries} times"
         return (
@@ -111,7 +113,7 @@ def _bottleneck(setup: Setup, used: tuple[Path, ...], whole: Transfer, goodput: 
     return "the window, which the start or a buffer holds down"
 
 
-def _outside(setup: Setup, used: tuple[Path, ...], whole: Transfer) -> tuple[str, ...]:
+def _outside(setup: Setup, used: tuple[ConnectionPath, ...], whole: Transfer) -> tuple[str, ...]:
     flow = setup.first
     links = [setup.links[hop] for path in used for hop in path.hops]
     full = [

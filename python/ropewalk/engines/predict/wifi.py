@@ -18,9 +18,9 @@ def predict(setup: Setup) -> Prediction | None:
             raise NoFormulaError(f"no formula has {kind} messages over 802.11 channels")
         if flow.protocol == "striped-tcp":
             raise NoFormulaError("no formula has striped-tcp over 802.11 channels")
-    from ..wireless.from_scenario import place_of
+    from ..wireless.from_scenario import radio_layout
     from .wifi_airtime import airtime, cell
 
-    place = place_of(setup)
+    layout = radio_layout(setup)
     alone = len(flows) == 1 and setup.first.count == 1
-    return airtime(setup, place) if alone else cell(setup, place, flows)
+    return airtime(setup, layout) if alone else cell(setup, layout, flows)

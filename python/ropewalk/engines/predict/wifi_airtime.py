@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...model.wifi import Hop, Radio, ceilings, loads, saturated_cell
+from ...model.wifi import Hop, PhyTiming, ceilings, loads, saturated_cell
 from ...model.wifi.route import Load
 from ...scenario.setup import Flow, Setup
 from ...units import BITS_TO_MBPS
 from ..wireless.from_scenario import Route, routes
-from ..wireless.layout import Place
+from ..wireless.layout import RadioLayout
 from ..wireless.link_budget import error_ratio, radio_on
 from .result import NoFormulaError, Prediction
 
@@ -29,28 +29,28 @@ BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et a
 BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"
 
 
-def airtime(setup: Setup, place: Place) -> Prediction:
+def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
     """Predict bulk goodput of one connection over its paths."""
     flow = setup.first
     payload: int = flow.segment
     packet = payload + flow.header_bytes
     ways = routes(setup, flow.paths)
-    taken = [_loads(setup, place, way, packet, payload) for way in ways]
+    taken = [_loads(setup, layout, way, packet, payload) for way in ways]
     most = [
         None if math.isinf(way.wired_bps) else way.wired_bps * BITS_TO_MBPS * payload / packet
         for way in ways
     ]
     if any(not load and limit is None for load, limit in zip(taken, most, strict=True)):
         raise NoFormulaError("a path over unlimited wires beside 802.11 channels has no ceiling")
-    hears = place.hears()
+    hears = layout.hears()
     expected = ceilings(taken, hears, most_mbps=most, in_turn=True)
     ceiling = ceilings(taken, hears, most_mbps=most)
     warnings = [
         f"{node} does not hear {hop.sender}, and destroys frames to {hop.receiver}: not counted"
-        for hop, node in place.hidden()
+        for hop, node in layout.hidden()
     ]
     if flow.protocol != "udp":
-        warnings += _losses(place, ways, packet)
+        warnings += _losses(layout, ways, packet)
     return Prediction(
         AIRTIME,
         AIRTIME_SOURCE,
@@ -68,7 +68,7 @@ def airtime(setup: Setup, place: Place) -> Prediction:
     )
 
 
-def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
+def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction:
     """Predict datagram senders in one cell; raise an error for any other set of flows."""
     ways = [routes(setup, flow.paths) for flow in flows]
     single = all(len(each) == 1 and len(each[0].hops) == 1 for each in ways)
@@ -80,9 +80,9 @@ def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
     hops = [each[0].hops[0] for each in ways]
     sizes = {(flow.segment, flow.packet) for flow in flows}
     packet = max(size for _, size in sizes)
-    radios = {_radio_of(place, hop, packet) for hop in hops}
+    radios = {_radio_of(layout, hop, packet) for hop in hops}
     stations = {(hop.sender, hop.channel) for hop in hops}
-    heard = place.hears()[hops[0].channel]
+    heard = layout.hears()[hops[0].channel]
     apart = any(
         one != other and (one, other) not in heard
         for one, _ in stations
@@ -94,7 +94,7 @@ def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
         )
     ((payload, packet),) = sizes
     cell = saturated_cell(radios.pop(), len(stations), packet, payload)
-    errors = [error for hop in hops if (error := _error_of(place, hop, packet)) > 1e-3]
+    errors = [error for hop in hops if (error := _error_of(layout, hop, packet)) > 1e-3]
     return Prediction(
         BIANCHI,
         BIANCHI_SOURCE,
@@ -110,28 +110,30 @@ def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
     )
 
 
-def _loads(setup: Setup, place: Place, way: Route, packet: int, payload: int) -> tuple[Load, ...]:
+def _loads(
+    setup: Setup, layout: RadioLayout, way: Route, packet: int, payload: int
+) -> tuple[Load, ...]:
     flow = setup.first
     datagrams = flow.protocol == "udp"
     try:
         return loads(
             way.hops,
-            lambda hop, size: _radio_of(place, hop, size),
+            lambda hop, size: _radio_of(layout, hop, size),
             packet,
             payload,
             ack_bytes=0 if datagrams else flow.ack_bytes,
             ack_every=1 if datagrams else flow.delayed_ack,
-            frame_error=lambda hop, size: _error_of(place, hop, size),
+            frame_error=lambda hop, size: _error_of(layout, hop, size),
         )
     except ValueError as error:
         raise NoFormulaError(f"path {way.name}: {error}: nothing arrives") from None
 
 
-def _losses(place: Place, ways: Sequence[Route], packet: int) -> list[str]:
+def _losses(layout: RadioLayout, ways: Sequence[Route], packet: int) -> list[str]:
     """Return warnings about packet loss after all retries, which may limit windows."""
     found = []
     for hop in dict.fromkeys(hop for way in ways for hop in way.hops):
-        lost = _error_of(place, hop, packet) ** _radio_of(place, hop, packet).tries
+        lost = _error_of(layout, hop, packet) ** _radio_of(layout, hop, packet).tries
         if lost > SOME_LOST:
             found.append(
                 f"from {hop.sender} to {hop.receiver} {lost:.2%} of packets are lost after the"
@@ -140,12 +142,12 @@ def _losses(place: Place, ways: Sequence[Route], packet: int) -> list[str]:
     return found
 
 
-def _radio_of(place: Place, hop: Hop, packet_bytes: int) -> Radio:
-    return radio_on(place, place.link(hop), packet_bytes)
+def _radio_of(layout: RadioLayout, hop: Hop, packet_bytes: int) -> PhyTiming:
+    return radio_on(layout, layout.link(hop), packet_bytes)
 
 
-def _error_of(place: Place, hop: Hop, packet_bytes: int) -> float:
-    return error_ratio(place, place.link(hop), packet_bytes)
+def _error_of(layout: RadioLayout, hop: Hop, packet_bytes: int) -> float:
+    return error_ratio(layout, layout.link(hop), packet_bytes)
 
 
 def _bottleneck(cliques: Sequence[Sequence[Hop]]) -> str | None:

@@ -14,7 +14,7 @@ from ...results import Results
 from ...scenario import Given, Scenario
 from ...support import arguments
 from ..simulate import check_runs
-from .child import ask
+from .child import run_child
 from .run import KernelRun
 
 EMULATORS = ("own", "netem")
@@ -114,7 +114,7 @@ def testbed(
     finished = []
     for number in range(runs):
         asked = {**request, "seed": seed + number}
-        tell = None if progress is None else _teller(progress, number * each, each, total)
+        tell = None if progress is None else _run_progress(progress, number * each, each, total)
 
         def once(
             to: Path | None,
@@ -123,7 +123,9 @@ def testbed(
         ) -> KernelRun:
             capturing = {} if to is None else {"capture": str(to), **place}
             folder = None if to is None else to.resolve().parent
-            report = ask("world", asked | capturing, seconds=each, progress=tell, folder=folder)
+            report = run_child(
+                "world", asked | capturing, seconds=each, progress=tell, folder=folder
+            )
             return KernelRun(report, scenario)
 
         finished.append(least_disturbed(once, again, file if number == 0 else None))
@@ -160,7 +162,7 @@ def least_disturbed(
                     (Path(folder) / file.name).replace(file)
         runs += 1
         kept = min(kept, run, key=lambda each: each.disturbance)
-    kept.chosen_of(runs)
+    kept.mark_least_disturbed(runs)
     return kept
 
 
@@ -190,7 +192,7 @@ def doctor(scenario: Given | None = None) -> dict[str, Any]:
     ['checks', 'congestion', 'kernel']
     """
     request = None if scenario is None else {**_of(Scenario.of(scenario)), "seed": 1}
-    return ask("examine", request)
+    return run_child("examine", request)
 
 
 def _of(scenario: Scenario) -> dict[str, Any]:
@@ -207,7 +209,7 @@ def _given(**options: str | None) -> dict[str, str]:
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _teller(
+def _run_progress(
     progress: Callable[[int, int], object], before: float, each: float, total: int
 ) -> Callable[[float], object]:
     """Return a progress callback for one run, with earlier runs' seconds added."""

@@ -27,7 +27,7 @@ LOOK_S = 0.2
 LAST_WORDS_S = 5.0
 
 
-def ask(
+def run_child(
     verb: str,
     request: Mapping[str, Any] | None,
     *,

@@ -68,7 +68,7 @@ class KernelRun:
         width = 0.0 if error is None else own_error.width(self._summary, error)
         return self.is_disturbed, width
 
-    def chosen_of(self, runs: int) -> None:
+    def mark_least_disturbed(self, runs: int) -> None:
         """Record that this is the least disturbed of several runs."""
         if "own_error" in self._summary:
             self._summary["own_error"]["runs"] = runs

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...model.wifi import Hop, radio
-from ...scenario.setup import Channel as Settings
-from ...scenario.setup import Fading, Link, Node, Radio, Setup
+from ...scenario.setup import Channel, Fading, Link, Node, NodeRadio, Setup
 from ...units import BITS_TO_MBPS
-from .layout import Channel, Place, Station, WirelessLink
+from .layout import ChannelModel, RadioLayout, Station, WirelessLink
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,14 @@ class Route:
     wired_bps: float
 
 
-def place_of(setup: Setup) -> Place:
+def radio_layout(setup: Setup) -> RadioLayout:
     """Return the radios of a scenario, and the links between them.
 
     Examples
     --------
     >>> import ropewalk
-    >>> place = place_of(ropewalk.Scenario.load("papers/gomez-2014").setup)
-    >>> place.nodes["D"]
+    >>> layout = radio_layout(ropewalk.Scenario.load("papers/gomez-2014").setup)
+    >>> layout.nodes["D"]
     (0.0, 25.0, 0.0)
     """
     links = [link for link in setup.links if link.channel is not None]
@@ -47,7 +46,7 @@ def place_of(setup: Setup) -> Place:
         for node in setup.nodes
         for own in node.radios
     }
-    return Place(
+    return RadioLayout(
         {each.name: _channel(each, stations) for each in setup.channels},
         stations,
         tuple(way for link in links for way in _ways(link)),
@@ -77,7 +76,7 @@ def _route(name: str, links: Sequence[Link]) -> Route:
     return Route(name, tuple(hops), slowest)
 
 
-def _channel(settings: Settings, stations: Mapping[tuple[str, str], Station]) -> Channel:
+def _channel(settings: Channel, stations: Mapping[tuple[str, str], Station]) -> ChannelModel:
     own = [node for node, channel in stations if channel == settings.name]
     propagation = settings.propagation
     losses = {
@@ -86,7 +85,7 @@ def _channel(settings: Settings, stations: Mapping[tuple[str, str], Station]) ->
         for receiver, loss in zip(own, row, strict=True)
         if loss is not None
     }
-    return Channel(
+    return ChannelModel(
         name=settings.name,
         propagation=propagation,
         fading=_bands(propagation.fading),
@@ -103,7 +102,7 @@ def _bands(fading: Fading | None) -> list[tuple[float, float]]:
     return near if fading.far is None else [*near, (fading.far, fading.far_m)]
 
 
-def _station(node: Node, own: Radio) -> Station:
+def _station(node: Node, own: NodeRadio) -> Station:
     return Station(
         node=node.name,
         channel=own.channel,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...model.wifi import (
     Hop,
-    Radio,
+    PhyTiming,
     friis_loss_db,
     log_distance_loss_db,
     noise_dbm,
@@ -28,7 +28,7 @@ class Station:
     node, channel : str
     at : tuple of float
         Position, m.
-    radio : Radio
+    radio : PhyTiming
         PHY parameters; with a rate control, the rate is the best for the mean SNR or the fastest.
     rate_control : str or None
         ``"arf"``, ``"aarf"`` or ``"ideal"``; None with a fixed rate.
@@ -43,7 +43,7 @@ class Station:
     node: str
     channel: str
     at: Point
-    radio: Radio
+    radio: PhyTiming
     rate_control: str | None = None
     rts_above: int | None = None
     power_dbm: float = 16.0206
@@ -59,7 +59,7 @@ class Station:
 
 
 @dataclass(frozen=True)
-class Channel:
+class ChannelModel:
     """Properties of a channel, common to its radios.
 
     Attributes
@@ -134,7 +134,7 @@ class WirelessLink:
 
 
 @dataclass(frozen=True)
-class Place:
+class RadioLayout:
     """All radios of a scenario.
 
     Attributes
@@ -146,7 +146,7 @@ class Place:
         Both directions of each link.
     """
 
-    channels: Mapping[str, Channel]
+    channels: Mapping[str, ChannelModel]
     stations: Mapping[tuple[str, str], Station]
     links: Sequence[WirelessLink]
 

@@ -15,8 +15,8 @@ from ...model.wifi import (
     link_goodput_mbps,
     snr_needed_db,
 )
-from ...model.wifi.radio import DSSS, MAC_BYTES, OFDM, Radio
-from .layout import Channel, Place, Station, WirelessLink
+from ...model.wifi.radio import DSSS, MAC_BYTES, OFDM, PhyTiming
+from .layout import ChannelModel, RadioLayout, Station, WirelessLink
 
 MAX_FRAME_ERROR_RATE = 0.1  # frame error ratio that defines the SNR a rate needs
 IDEAL_BITS = 8 * 1536  # frame length for which the ideal rate is chosen, bits
@@ -94,37 +94,37 @@ class Budget:
         return {key: value for key, value in known.items() if value is not None}
 
 
-def budgets(place: Place, packet_bytes: int, payload_bytes: int) -> list[Budget]:
+def budgets(layout: RadioLayout, packet_bytes: int, payload_bytes: int) -> list[Budget]:
     """Return the budgets of all wireless links, in both directions.
 
     Parameters
     ----------
-    place : Place
+    layout : Place
     packet_bytes, payload_bytes : int
         Size of an IP packet, and of its payload.
     """
-    return [_budget(place, link, packet_bytes, payload_bytes) for link in place.links]
+    return [_budget(layout, link, packet_bytes, payload_bytes) for link in layout.links]
 
 
-def radio_on(place: Place, link: WirelessLink, packet_bytes: int) -> Radio:
+def radio_on(layout: RadioLayout, link: WirelessLink, packet_bytes: int) -> PhyTiming:
     """Return the rate and RTS use of a link for packets of one size."""
-    sender = place.stations[link.hop.sender, link.hop.channel]
+    sender = layout.stations[link.hop.sender, link.hop.channel]
     rts = sender.rts_above is not None and packet_bytes + MAC_BYTES > sender.rts_above
     rate = sender.radio.rate_mbps
     if sender.rate_control is not None:
-        rate = _fastest(sender, place.snr_db(link.hop))
+        rate = _fastest(sender, layout.snr_db(link.hop))
     return replace(sender.radio, rts=rts, rate_mbps=rate)
 
 
-def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
+def error_ratio(layout: RadioLayout, link: WirelessLink, packet_bytes: int) -> float:
     """Return the ratio of a link's transmissions lost to noise, fading or configured loss."""
-    snr = place.snr_db(link.hop)
-    channel = place.channels[link.hop.channel]
-    shape = channel.shape(place.distance_m(link.hop))
-    least = _sensed_db(place, link)
+    snr = layout.snr_db(link.hop)
+    channel = layout.channels[link.hop.channel]
+    shape = channel.shape(layout.distance_m(link.hop))
+    least = _sensed_db(layout, link)
     if snr == -math.inf or (shape is None and snr < least):
         return 1.0
-    radio, mpdu = radio_on(place, link, packet_bytes), packet_bytes + MAC_BYTES
+    radio, mpdu = radio_on(layout, link, packet_bytes), packet_bytes + MAC_BYTES
     if not errs_by_formula(channel, radio):
         return link.loss
     if shape is None:
@@ -134,7 +134,7 @@ def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
     return 1 - (1 - by_noise) * (1 - link.loss)
 
 
-def errs_by_formula(channel: Channel, radio: Radio) -> bool:
+def errs_by_formula(channel: ChannelModel, radio: PhyTiming) -> bool:
     """Whether formulas, not tables, give a radio's errors by noise."""
     if channel.propagation.model == "range":
         return False
@@ -143,28 +143,30 @@ def errs_by_formula(channel: Channel, radio: Radio) -> bool:
     )
 
 
-def _sensed_db(place: Place, link: WirelessLink) -> float:
+def _sensed_db(layout: RadioLayout, link: WirelessLink) -> float:
     """Return the SNR at the sensitivity of a link's receiver, dB."""
-    receiver = place.stations[link.hop.receiver, link.hop.channel]
+    receiver = layout.stations[link.hop.receiver, link.hop.channel]
     return receiver.sensitivity_dbm - receiver.noise_dbm
 
 
-def _budget(place: Place, link: WirelessLink, packet_bytes: int, payload_bytes: int) -> Budget:
+def _budget(
+    layout: RadioLayout, link: WirelessLink, packet_bytes: int, payload_bytes: int
+) -> Budget:
     hop = link.hop
-    power, snr = place.power_dbm(hop), place.snr_db(hop)
-    radio = radio_on(place, link, packet_bytes)
-    error = error_ratio(place, link, packet_bytes)
-    by_formula = errs_by_formula(place.channels[hop.channel], radio)
+    power, snr = layout.power_dbm(hop), layout.snr_db(hop)
+    radio = radio_on(layout, link, packet_bytes)
+    error = error_ratio(layout, link, packet_bytes)
+    by_formula = errs_by_formula(layout.channels[hop.channel], radio)
     return Budget(
         link=link,
-        distance_m=place.distance_m(hop),
+        distance_m=layout.distance_m(hop),
         power_dbm=power if math.isfinite(power) else None,
         snr_db=snr if math.isfinite(snr) else None,
         rate_mbps=radio.rate_mbps,
         needed_snr_db=(
             max(
                 snr_needed_db(radio, packet_bytes + MAC_BYTES, MAX_FRAME_ERROR_RATE),
-                _sensed_db(place, link),
+                _sensed_db(layout, link),
             )
             if by_formula
             else None

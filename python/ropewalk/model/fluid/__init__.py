@@ -21,7 +21,11 @@ flows", SIGCOMM 2000, for windows as a fluid. RFC 5681, RFC 6356, RFC 9438 and t
 each law, for growth.
 """
 
-from .parts import Connection, Link, Path
-from .running import Outcome, run
+from ...support.deprecation import renamed
+from .components import FluidConnection, FluidLink, FluidPath
+from .simulation import Outcome, run
 
-__all__ = ["Connection", "Link", "Outcome", "Path", "run"]
+__all__ = ["FluidConnection", "FluidLink", "FluidPath", "Outcome", "run"]
+__getattr__ = renamed(
+    __name__, {"Connection": "FluidConnection", "Link": "FluidLink", "Path": "FluidPath"}
+)

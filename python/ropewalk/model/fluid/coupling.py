@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .parts import Subflow
+    from .components import SubflowState
 
 HALF = 0.5
 CUBIC_SHARE = 0.7
 
 
-def increases(scheme: str, subflows: Sequence[Subflow]) -> list[float]:
+def increases(scheme: str, subflows: Sequence[SubflowState]) -> list[float]:
     """Return the growth of each window per round trip, by one of the `INCREASES`."""
     windows = [each.window.size for each in subflows]
     if len(windows) < 1:
@@ -23,20 +23,20 @@ def increases(scheme: str, subflows: Sequence[Subflow]) -> list[float]:
     return INCREASES[scheme](subflows, windows)
 
 
-def _rates(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _rates(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     return [w / each.rtt for w, each in zip(windows, subflows, strict=True)]
 
 
-def _alone(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _alone(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     return [1.0] * len(windows)
 
 
-def _fully_coupled(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _fully_coupled(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     total = sum(windows)
     return [w / total for w in windows]
 
 
-def _balia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _balia(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     rates = _rates(subflows, windows)
     rate, most = sum(rates), max(rates)
     return [
@@ -45,21 +45,21 @@ def _balia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
     ]
 
 
-def _lia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _lia(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     linked = _linked(subflows, windows)
     return [min(w * linked, 1.0) for w in windows]
 
 
-def _linked_increases(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _linked_increases(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     return [sum(windows) * _linked(subflows, windows)] * len(windows)
 
 
-def _linked(subflows: Sequence[Subflow], windows: list[float]) -> float:
+def _linked(subflows: Sequence[SubflowState], windows: list[float]) -> float:
     rates = _rates(subflows, windows)
     return max(x / each.rtt for x, each in zip(rates, subflows, strict=True)) / sum(rates) ** 2
 
 
-def _olia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+def _olia(subflows: Sequence[SubflowState], windows: list[float]) -> list[float]:
     rate = sum(_rates(subflows, windows))
     qualities = [
         max(each.window.since_loss, each.window.between_losses) / each.rtt**2 for each in subflows
@@ -81,7 +81,7 @@ def _olia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
 
 
 # Growth of windows by congestion control.
-INCREASES: Mapping[str, Callable[[Sequence[Subflow], list[float]], list[float]]] = {
+INCREASES: Mapping[str, Callable[[Sequence[SubflowState], list[float]], list[float]]] = {
     "newreno": _alone,
     "cubic": _alone,
     "fully-coupled": _fully_coupled,
@@ -102,7 +102,7 @@ def checked(schemes: Sequence[str]) -> None:
             )
 
 
-def lose(scheme: str, subflow: Subflow, flight: float) -> None:
+def lose(scheme: str, subflow: SubflowState, flight: float) -> None:
     """Reduce a window at a loss, with some segments in flight."""
     window = subflow.window
     if scheme == "cubic":

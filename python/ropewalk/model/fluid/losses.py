@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from . import coupling
-from .parts import Link, Subflow
+from .components import FluidLink, SubflowState
 from .window import NEVER
 
 DUPLICATES = 3
@@ -18,7 +18,7 @@ def gap(loss: float, drawn: float) -> float:
     return -math.log(1 - drawn) / loss if loss > 0 else NEVER
 
 
-def silenced(subflow: Subflow, links: Sequence[Link], now: float) -> bool:
+def silenced(subflow: SubflowState, links: Sequence[FluidLink], now: float) -> bool:
     """Whether a link of its path is down; the retransmission timer then determines the restart."""
     for number in subflow.path.links:
         for begin, end in links[number].down:
@@ -35,7 +35,7 @@ def silenced(subflow: Subflow, links: Sequence[Link], now: float) -> bool:
     return False
 
 
-def lose_one(subflow: Subflow, now: float) -> None:
+def lose_one(subflow: SubflowState, now: float) -> None:
     """Reduce a window at a random loss, and determine the next one."""
     connection, window = subflow.connection, subflow.window
     flight = min(window.size, max(subflow.in_flight, 1.0))
@@ -53,7 +53,9 @@ def lose_one(subflow: Subflow, now: float) -> None:
     subflow.recovered = now + subflow.rtt
 
 
-def overflow(links: Sequence[Link], queues: list[float], users: list[list[Subflow]]) -> None:
+def overflow(
+    links: Sequence[FluidLink], queues: list[float], users: list[list[SubflowState]]
+) -> None:
     """Reduce the windows that overflow a queue."""
     for number, link in enumerate(links):
         if queues[number] <= link.queue:

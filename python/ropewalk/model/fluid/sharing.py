@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .parts import Bulk, Subflow
+    from .components import ConnectionState, SubflowState
 
 PACING = 1.2  # pacing rate in windows per round trip; 2 in slow start, as in Linux
 SLOW_START_PACING = 2.0
@@ -36,7 +36,7 @@ BURST_HELD = 0.2  # mean share of a burst in flight in addition to L; fitted to 
 HALVINGS = 8
 
 
-def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
+def share(bulk: ConnectionState, subflows: Sequence[SubflowState]) -> None:
     """Set the data held and in flight on each subflow, and the data that wait for a gap.
 
     Parameters
@@ -58,17 +58,17 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
     grown = min(sent, connection.buffered_windows * bulk.widest)
     ahead = connection.scheduler == "linux"
     burst = min(BURST_BYTES / connection.segment, sent, received) if ahead else 0.0
-    room = _Room(grown, received, burst, connection.charge_reordered)
+    room = _WindowRoom(grown, received, burst, connection.charge_reordered)
     if connection.scheduler == "min-rtt":
         subflows = _fastest(subflows, room)
-    facts = _Facts.of(subflows, burst)
+    facts = _SubflowProfile.of(subflows, burst)
     linger = facts.enough
     allowed, waiting = _allowed(facts, room, linger)
     bulk.held_up = allowed < 1
     if bulk.held_up:
         if grown < sent:
             # A buffer that grows with the windows is not a bound of the scenario.
-            bound = _Room(sent, received, burst, connection.charge_reordered)
+            bound = _WindowRoom(sent, received, burst, connection.charge_reordered)
             bulk.held_up = _allowed(facts, bound, linger)[0] < 1
         low, high = 0.0, linger
         for _ in range(HALVINGS):
@@ -89,7 +89,7 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _WindowRoom:
     """Room of the windows, and the unit in which it is used, in segments."""
 
     sent: float
@@ -99,7 +99,7 @@ class _Room:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _SubflowProfile:
     """Properties of the subflows that do not depend on L.
 
     Attributes
@@ -118,7 +118,7 @@ class _Facts:
     enough: float
 
     @classmethod
-    def of(cls, subflows: Sequence[Subflow], burst: float) -> _Facts:
+    def of(cls, subflows: Sequence[SubflowState], burst: float) -> _SubflowProfile:
         """Return the properties of subflows."""
         flows = []
         enough = 0.0
@@ -134,12 +134,12 @@ class _Facts:
         return cls(flows, min(each.path.rtt - each.path.delay for each in subflows), enough)
 
 
-def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
+def _fastest(subflows: Sequence[SubflowState], room: _WindowRoom) -> Sequence[SubflowState]:
     """Return the fastest subflows that the window has room for, and one more."""
     order = sorted(subflows, key=lambda each: each.rtt)
     count = 1
     while count < len(order):
-        facts = _Facts.of(order[: count + 1], 0.0)
+        facts = _SubflowProfile.of(order[: count + 1], 0.0)
         if _allowed(facts, room, facts.enough)[0] < 1:
             break
         count += 1
@@ -149,7 +149,7 @@ def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
     return order[:count]
 
 
-def _allowed(facts: _Facts, room: _Room, linger: float) -> tuple[float, float]:
+def _allowed(facts: _SubflowProfile, room: _WindowRoom, linger: float) -> tuple[float, float]:
     """Return the share of L that the windows allow, and the data waiting at the receiver."""
     burst, rest = room.burst, BURST_HELD * room.burst
     total = arriving = 0.0

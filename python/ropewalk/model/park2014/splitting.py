@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...support.deprecation import renamed
 from ..arguments import Vector, number, numbers
 from . import delay_bound, paths
 from .least import Problem, Split, least_cost, least_delay, window_limit
 
 __all__ = [
-    "Comparison",
+    "GreedyComparison",
     "Split",
     "compare_greedy",
     "greedy_rates",
@@ -29,6 +30,8 @@ __all__ = [
     "rate_limit",
     "rate_needed",
 ]
+
+__getattr__ = renamed(__name__, {"Comparison": "GreedyComparison"})
 
 
 def rate_limit(
@@ -197,7 +200,7 @@ def greedy_rates(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GreedyComparison:
     """Cost and violations of the greedy split, compared with the optimum.
 
     Attributes
@@ -245,7 +248,7 @@ def compare_greedy(
     slow_start: ArrayLike = False,
     *,
     against_delay: bool = True,
-) -> Comparison:
+) -> GreedyComparison:
     """Compare the greedy split (15) to (17) with the optima of problems (11) and (10).
 
     Parameters
@@ -298,7 +301,7 @@ def compare_greedy(
         problem = Problem.of(demand, c, r, m, p, a, limit)
         cheapest = problem.least_cost(asked, leave_out=True)
         of_delay = math.nan if cheapest is None else split.cost / cheapest.cost
-    return Comparison(
+    return GreedyComparison(
         split,
         of_thresholds,
         of_delay,

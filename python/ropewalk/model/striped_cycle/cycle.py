@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Vector, number, numbers, whole
-from .links import Links, Turns
+from .links import LinkSelector, StripedLinks
 from .parameters import DUP_THRESH, Parameters
 from .recursion import Recursion
 
@@ -220,11 +220,11 @@ def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
     return float((DUP_THRESH + 1) * size / slowest)
 
 
-def _links(byte_rate: Vector, delay_s: Vector, *, weighted: bool) -> Links:
+def _links(byte_rate: Vector, delay_s: Vector, *, weighted: bool) -> StripedLinks:
     weights = [round(rate) for rate in byte_rate] if weighted else None
-    turns = Turns(byte_rate.size, weights)
+    turns = LinkSelector(byte_rate.size, weights)
     byte_time = [float(NS / rate) for rate in byte_rate]
-    return Links(byte_time, [round(delay * NS) for delay in delay_s], turns)
+    return StripedLinks(byte_time, [round(delay * NS) for delay in delay_s], turns)
 
 
 def _bytes(name: str, value: float, least: int) -> int:

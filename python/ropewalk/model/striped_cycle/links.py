@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Turns:
+class LinkSelector:
     """Link of the next packet: round-robin, or in proportion to `weights`.
 
     The latter is smooth weighted round robin: each link gains its weight per packet; the link with
@@ -37,10 +37,12 @@ class Turns:
         return self.last if self.weights is None else tuple(self.credits)
 
 
-class Links:
+class StripedLinks:
     """FIFO links whose queues drop nothing: equations (1) and (2)."""
 
-    def __init__(self, byte_time: Sequence[float], delay: Sequence[int], turns: Turns) -> None:
+    def __init__(
+        self, byte_time: Sequence[float], delay: Sequence[int], turns: LinkSelector
+    ) -> None:
         self.byte_time = byte_time
         self.delay = delay
         self.turns = turns

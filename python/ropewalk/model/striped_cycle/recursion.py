@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from heapq import heappop, heappush
 
-from .links import Links
+from .links import StripedLinks
 from .parameters import OF_HANDSHAKE, SYN_OPTIONS, Blocks, Parameters
 from .receiver import Receiver
 from .sender import Sender
@@ -31,7 +31,7 @@ class Recursion:
     by data; it is then old, and the receiver answers it (RFC 9293, 3.10.7.4).
     """
 
-    def __init__(self, parameters: Parameters, there: Links, back: Links) -> None:
+    def __init__(self, parameters: Parameters, there: StripedLinks, back: StripedLinks) -> None:
         self.headers = parameters.headers
         self.packet = parameters.segment + parameters.headers
         syn = parameters.headers + SYN_OPTIONS

@@ -48,7 +48,7 @@ class Sender:
         return self.nxt - self.una
 
     @property
-    def told(self) -> int:
+    def sacked_segments(self) -> int:
         """Segments that were acknowledged out of order."""
         if self.parameters.sack:
             return len(self.sacked)
@@ -57,9 +57,9 @@ class Sender:
     @property
     def pipe(self) -> int:
         """Segments thought to be in the network (RFC 6675, section 4): equation (4)."""
-        pipe = self.outstanding - len(self.lost) + len(self.again) - self.told
+        pipe = self.outstanding - len(self.lost) + len(self.again) - self.sacked_segments
         if not self.recovering and not self.parameters.limited_transmit:
-            pipe += self.told
+            pipe += self.sacked_segments
         return pipe
 
     def next_segment(self, total: int) -> int | None:
@@ -104,12 +104,12 @@ class Sender:
             self.duplicates = max(self.duplicates - (advanced - 1), 0) if kept else 0
         self.duplicates += duplicate
         if not self.recovering:
-            if duplicate and self._tells_of_loss():
+            if duplicate and self._signals_loss():
                 self._enter_recovery()
             elif advanced and (not duplicate or self.parameters.grow_in_disorder):
                 # RFC 3465, 2.1, unless selective acknowledgements opened the window before.
-                told = fresh + newly_sacked if self.parameters.grow_in_disorder else advanced
-                self._grow(told * self.parameters.segment)
+                counted = fresh + newly_sacked if self.parameters.grow_in_disorder else advanced
+                self._grow(counted * self.parameters.segment)
         elif ack >= self.recover:
             self._leave_recovery()
         elif sack:
@@ -130,14 +130,14 @@ class Sender:
         return fresh
 
     def _selective_acknowledge(self, blocks: Blocks) -> int:
-        told = set().union(*blocks)
-        new = {one for one in told if one >= self.una} - self.sacked if told else told
+        reported = set().union(*blocks)
+        new = {one for one in reported if one >= self.una} - self.sacked if reported else reported
         self.sacked |= new
         self.lost -= new
         self.again -= new
         return len(new)
 
-    def _tells_of_loss(self) -> bool:
+    def _signals_loss(self) -> bool:
         if self.parameters.sack:
             return self._detect_losses() or self.duplicates >= DUP_THRESH
         # RFC 6582, 3.2, step 1, with the heuristic of its 4.1.

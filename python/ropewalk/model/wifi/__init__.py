@@ -12,22 +12,23 @@ References
 IEEE Std 802.11-2020, clauses 10.3 (DCF), 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 18 (ERP).
 """
 
-from .bianchi import Cell, saturated_cell
+from ...support.deprecation import renamed
+from .bianchi import SaturatedCell, saturated_cell
 from .ceiling import Ceiling, ceilings, conflicts
 from .fading import faded_frame_error
 from .frame_error import bit_success, frame_error, snr_needed_db
 from .propagation import friis_loss_db, log_distance_loss_db, noise_dbm, two_ray_loss_db
-from .radio import Radio, radio
+from .radio import PhyTiming, radio
 from .route import Hop, Load, loads
 from .single_link import Exchange, exchange, link_goodput_mbps
 
 __all__ = [
     "Ceiling",
-    "Cell",
     "Exchange",
     "Hop",
     "Load",
-    "Radio",
+    "PhyTiming",
+    "SaturatedCell",
     "bit_success",
     "ceilings",
     "conflicts",
@@ -44,3 +45,4 @@ __all__ = [
     "snr_needed_db",
     "two_ray_loss_db",
 ]
+__getattr__ = renamed(__name__, {"Cell": "SaturatedCell", "Radio": "PhyTiming"})

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 
 from ...support.optional_deps import require
 from ..arguments import number, whole
-from .radio import Radio
+from .radio import PhyTiming
 from .single_link import counted_bytes, exchange
 
 
 @dataclass(frozen=True)
-class Cell:
+class SaturatedCell:
     """Results for the stations of one cell.
 
     Attributes
@@ -55,13 +55,13 @@ class Cell:
 
 
 def saturated_cell(
-    radio: Radio,
+    radio: PhyTiming,
     stations: int,
     packet_bytes: int,
     payload_bytes: int | None = None,
     *,
     eifs: bool = True,
-) -> Cell:
+) -> SaturatedCell:
     """Return the results of equal stations that all hear each other.
 
     Frames are lost only by collisions. A collision takes the time of the frame, or of the RTS, and
@@ -69,7 +69,7 @@ def saturated_cell(
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
         Parameters of each station.
     stations : int
         Number of stations, n.
@@ -103,7 +103,7 @@ def saturated_cell(
         success=times.busy_us,
         failure=first + (radio.eifs_us if eifs else radio.difs_us),
     )
-    return Cell(share, collision, sending, collision**radio.tries)
+    return SaturatedCell(share, collision, sending, collision**radio.tries)
 
 
 def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float, float]:

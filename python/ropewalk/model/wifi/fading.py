@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from ...support.optional_deps import require
 from ..arguments import Floats, array, number
 from .frame_error import frame_error
-from .radio import Radio
+from .radio import PhyTiming
 
 STEPS = 2000
 
 
 def faded_frame_error(
-    radio: Radio,
+    radio: PhyTiming,
     snr_db: ArrayLike,
     mpdu_bytes: int,
     m: float,
@@ -33,7 +33,7 @@ def faded_frame_error(
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
         Radio with the frame's rate.
     snr_db : array_like
         Mean signal-to-noise ratio over 20 MHz.

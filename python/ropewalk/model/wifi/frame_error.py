@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Floats, array, number, whole
-from .radio import DSSS, Radio
+from .radio import DSSS, PhyTiming
 
 # The C library's functions, element by element, since nothing else here needs SciPy.
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -63,12 +63,12 @@ MODULATION: Mapping[float, tuple[int, Code]] = {
 }
 
 
-def frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
+def frame_error(radio: PhyTiming, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
     """Return the error ratio of data frames, PHY header included.
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
         Radio with the frame's rate.
     snr_db : array_like
         Signal-to-noise ratio over 20 MHz.
@@ -120,12 +120,12 @@ def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
     raise ValueError(f"rate_mbps is {rate:g}: no rate of 802.11b, a or g")
 
 
-def snr_needed_db(radio: Radio, mpdu_bytes: int, most: float = 0.1) -> float:
+def snr_needed_db(radio: PhyTiming, mpdu_bytes: int, most: float = 0.1) -> float:
     """Return the lowest signal-to-noise ratio in dB for a frame error ratio.
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
         Radio with the frame's rate.
     mpdu_bytes : int
         Length from MAC header to checksum.

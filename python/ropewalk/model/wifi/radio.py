@@ -60,7 +60,7 @@ STANDARDS: Mapping[str, Constants] = {
 
 
 @dataclass(frozen=True)
-class Radio:
+class PhyTiming:
     """Transmission parameters of a radio, made by `radio`, and the times that follow.
 
     Attributes
@@ -117,7 +117,7 @@ class Radio:
         return self.sifs_us + self.slot_us + known
 
     @property
-    def answer_mbps(self) -> float:
+    def ack_mbps(self) -> float:
         """Rate of ACKs, clause 10.6.6.5.2.
 
         The fastest basic rate of the data's class that does not exceed the data's rate; otherwise
@@ -126,9 +126,9 @@ class Radio:
         return self._not_above(self.rate_mbps)
 
     @property
-    def answer_us(self) -> int:
+    def ack_us(self) -> int:
         """Duration of an ACK."""
-        return self.time_us(ACK_BYTES, self.answer_mbps)
+        return self.time_us(ACK_BYTES, self.ack_mbps)
 
     @property
     def rts_us(self) -> int:
@@ -213,7 +213,7 @@ def radio(
     eifs_rate_mbps: float | None = None,
     tries: int = 7,
     rts: bool = False,
-) -> Radio:
+) -> PhyTiming:
     """Return a radio, with the standard's values as defaults.
 
     Parameters
@@ -244,7 +244,7 @@ def radio(
     Examples
     --------
     >>> b = radio("802.11b", 11)
-    >>> b.frame_us(1536), b.answer_us, b.difs_us, b.eifs_us
+    >>> b.frame_us(1536), b.ack_us, b.difs_us, b.eifs_us
     (1310, 248, 50, 364)
     >>> radio("802.11a", 11)
     Traceback (most recent call last):
@@ -256,7 +256,7 @@ def radio(
     basic = fixed.basic_rates_mbps if basic_rates_mbps is None else basic_rates_mbps
     if not basic:
         raise ValueError("basic_rates_mbps is empty: must name at least one rate")
-    return Radio(
+    return PhyTiming(
         standard=standard,
         rate_mbps=_rate(
             standard, "rate_mbps", fixed.rates_mbps[-1] if rate_mbps is None else rate_mbps

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..arguments import number
-from .radio import Radio
+from .radio import PhyTiming
 from .single_link import counted_bytes, frame_time
 
 
@@ -42,7 +42,7 @@ class Load(NamedTuple):
 
 def loads(
     route: Sequence[Hop],
-    radio_of: Callable[[Hop, int], Radio],
+    radio_of: Callable[[Hop, int], PhyTiming],
     packet_bytes: int,
     payload_bytes: int | None = None,
     *,

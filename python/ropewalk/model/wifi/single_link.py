@@ -8,7 +8,7 @@ from operator import mul
 from typing import NamedTuple
 
 from ..arguments import number, whole
-from .radio import MAC_BYTES, Radio
+from .radio import MAC_BYTES, PhyTiming
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Exchange:
         return math.fsum(astuple(self))
 
 
-def exchange(radio: Radio, packet_bytes: int) -> Exchange:
+def exchange(radio: PhyTiming, packet_bytes: int) -> Exchange:
     """Return the times of a frame that is acknowledged at its first transmission.
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
     packet_bytes : int
         Length of the IP packet.
 
@@ -81,12 +81,16 @@ def exchange(radio: Radio, packet_bytes: int) -> Exchange:
         headers=radio.frame_us(mpdu) - preamble - packet,
         packet=packet,
         sifs=radio.sifs_us,
-        ack=radio.answer_us,
+        ack=radio.ack_us,
     )
 
 
 def link_goodput_mbps(
-    radio: Radio, packet_bytes: int, payload_bytes: int | None = None, *, frame_error: float = 0.0
+    radio: PhyTiming,
+    packet_bytes: int,
+    payload_bytes: int | None = None,
+    *,
+    frame_error: float = 0.0,
 ) -> float:
     r"""Return the goodput of a link with a saturated sender and no contenders, Mbit/s.
 
@@ -96,7 +100,7 @@ def link_goodput_mbps(
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
         The sender, with R transmissions per frame.
     packet_bytes : int
         Length of an IP packet.
@@ -142,12 +146,12 @@ class FrameTime(NamedTuple):
     delivered: float
 
 
-def frame_time(radio: Radio, packet_bytes: int, frame_error: float = 0.0) -> FrameTime:
+def frame_time(radio: PhyTiming, packet_bytes: int, frame_error: float = 0.0) -> FrameTime:
     """Return the mean duration of a frame whose transmissions fail independently.
 
     Parameters
     ----------
-    radio : Radio
+    radio : PhyTiming
     packet_bytes : int
         Length of the IP packet.
     frame_error : float

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...results.shown import Width
+from ...results.displayable import Width
 from .. import style
 from ..style import picture
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ...analysis.compare.agreement import runs_of
-from ...results.shown import Width
+from ...results.displayable import Width
 from ..style import DASHED, INK, WAYS, legend, note, picture
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from ...results import Results
-    from ...results.shown import Width
+    from ...results.displayable import Width
 
     # The functions return a new figure, or the axes given to them.
     On = TypeVar("On", Figure, Axes, default=Figure)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...analysis.explain.result import Explanation
-    from ...results.shown import Width
+    from ...results.displayable import Width
 
 
 def draw(explained: Explanation, *, width: Width | None = None) -> Figure:

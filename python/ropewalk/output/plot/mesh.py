@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...analysis.mesh.result import ROUTINGS, Census, Counted
-from ...results.shown import Width
+from ...results.displayable import Width
 from ..style import COLOURS, picture
 
 if TYPE_CHECKING:

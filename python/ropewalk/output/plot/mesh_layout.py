@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...engines.wireless.from_scenario import place_of
+from ...engines.wireless.from_scenario import radio_layout
 from ...model.wifi import exchange
-from ...results.shown import Width
+from ...results.displayable import Width
 from ...scenario import Scenario
 from ...scenario.setup import Mesh
 from ..style import COLOURS, FAINT, INK, picture
@@ -89,7 +89,7 @@ def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
 
 def _airtimes_ms(scenario: Scenario, mesh: Mesh) -> list[tuple[str, float]]:
     """Return each route's channel, and a packet's airtime over it."""
-    radios = place_of(scenario.setup).stations
+    radios = radio_layout(scenario.setup).stations
     found = []
     for number, route in enumerate(mesh.paths):
         channel = mesh.channels[number % len(mesh.channels)]

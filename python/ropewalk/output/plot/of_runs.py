@@ -8,7 +8,7 @@ from .drawing import alone, seeds_of
 
 if TYPE_CHECKING:
     from ...results import Results
-    from ...results.shown import Width
+    from ...results.displayable import Width
     from .drawing import On
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-    from ...results.shown import Width
+    from ...results.displayable import Width
     from .drawing import On
 
     # Includes pandas' frames without an import of pandas.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...results import Results
-    from ...results.shown import Width
+    from ...results.displayable import Width
     from .drawing import On
 
 

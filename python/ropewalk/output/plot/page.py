@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...results import Results
-    from ...results.shown import Width
+    from ...results.displayable import Width
 
 
 def draw(results: Results, *, width: Width | None = None) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...results.shown import Width
+from ...results.displayable import Width
 from ..style import INK, WAYS, colour, legend, picture
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...analysis.study.result import StudyResults
-    from ...results.shown import Width
+    from ...results.displayable import Width
 
 FEW = 4  # largest number of values of a key drawn as lines instead of a heat map
 MAX_LINES = 18

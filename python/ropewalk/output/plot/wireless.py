@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from ...engines.wireless.layout import Place, Station
+from ...engines.wireless.layout import RadioLayout, Station
 from ...engines.wireless.link_budget import MAX_FRAME_ERROR_RATE, radio_on
 from ...model.wifi import snr_needed_db
 from ...model.wifi.radio import MAC_BYTES
-from ...results.shown import Width
+from ...results.displayable import Width
 from ..style import COLOURS, FAINT, INK, picture
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FURTHEST_M = 1e5
 
 
 def draw(
-    place: Place, title: str, packet_bytes: int = 1500, *, width: Width | None = None
+    place: RadioLayout, title: str, packet_bytes: int = 1500, *, width: Width | None = None
 ) -> Figure:
     """Draw the radios of each channel and the links between them, one panel for each channel.
 
@@ -47,7 +47,7 @@ def draw(
     return figure
 
 
-def reach_m(place: Place, station: Station, *, sensing: bool) -> float | None:
+def reach_m(place: RadioLayout, station: Station, *, sensing: bool) -> float | None:
     """Return the range of a station in m; None if distance does not determine it.
 
     With `sensing`, the range in which the medium is busy, else the range of reception. The
@@ -80,12 +80,12 @@ def reach_m(place: Place, station: Station, *, sensing: bool) -> float | None:
     return near
 
 
-def _senders(place: Place, channel: str) -> list[Station]:
+def _senders(place: RadioLayout, channel: str) -> list[Station]:
     names = dict.fromkeys(link.hop.sender for link in place.links if link.hop.channel == channel)
     return [place.stations[name, channel] for name in names]
 
 
-def _zones(axes: Axes, place: Place, channel: str) -> None:
+def _zones(axes: Axes, place: RadioLayout, channel: str) -> None:
     """Draw each sender's range of reception and of carrier sense, in its colour."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Circle
@@ -107,7 +107,7 @@ def _zones(axes: Axes, place: Place, channel: str) -> None:
                 )
 
 
-def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
+def _links(axes: Axes, place: RadioLayout, channel: str, packet_bytes: int) -> None:
     """Draw each link with its mean SNR; the width shows the margin, dots mean none."""
     by_range = place.channels[channel].propagation.model == "range"
     drawn: set[frozenset[str]] = set()
@@ -142,7 +142,7 @@ def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
             )
 
 
-def _hidden(axes: Axes, place: Place, channel: str) -> None:
+def _hidden(axes: Axes, place: RadioLayout, channel: str) -> None:
     """Join stations that do not hear each other but share a receiver."""
     pairs = {
         frozenset((hop.sender, node)) for hop, node in place.hidden() if hop.channel == channel
@@ -165,7 +165,7 @@ def _hidden(axes: Axes, place: Place, channel: str) -> None:
         )
 
 
-def _nodes(axes: Axes, place: Place, channel: str) -> None:
+def _nodes(axes: Axes, place: RadioLayout, channel: str) -> None:
     """Draw the nodes; nodes at one place share a label."""
     at: dict[tuple[float, float], list[str]] = {}
     for station in place.on(channel):
@@ -177,7 +177,7 @@ def _nodes(axes: Axes, place: Place, channel: str) -> None:
         )
 
 
-def _colour(place: Place, node: str) -> str:
+def _colour(place: RadioLayout, node: str) -> str:
     return COLOURS[list(place.nodes).index(node) % len(COLOURS)]
 
 

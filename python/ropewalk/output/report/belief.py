@@ -8,7 +8,7 @@ from typing import Any
 from ..._core import ScenarioError
 from ...analysis.compare import Comparison
 from ...engines.predict import Predictions, predict
-from ...engines.predict.coverage import uncovered
+from ...engines.predict.coverage import uncovered_reasons
 from ...results import Results
 from ...results.run_warnings import warnings_of
 from ...scenario import Scenario
@@ -31,7 +31,7 @@ def of_runs(runs: Results) -> Part:
     pieces = [*ran(runs)]
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
-        reasons = uncovered(runs.scenario.setup)
+        reasons = uncovered_reasons(runs.scenario.setup)
         told = f": {'; '.join(reasons)}" if reasons else ""
         pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
     else:

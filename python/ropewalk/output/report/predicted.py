@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engines.predict import Predictions
-from ...engines.predict.coverage import uncovered
+from ...engines.predict.coverage import uncovered_reasons
 from ...results.folders import ResultFolder
 from ...support.numerals import decimal
 from ...units import heading
@@ -20,7 +20,7 @@ KIND = "Predicted by formulas"
 def section(kept: ResultFolder) -> Section:
     """Return the section on a prediction."""
     predictions = of_json(kept.result)
-    reasons = uncovered(kept.scenario.setup) if predictions.best is None else []
+    reasons = uncovered_reasons(kept.scenario.setup) if predictions.best is None else []
     short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
     short += [Text(f"No formula gives a goodput: {reason}.") for reason in reasons]
     believed = [Text(f"Warning: {warning}.", "warning") for warning in predictions.warnings]

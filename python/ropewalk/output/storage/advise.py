@@ -8,7 +8,7 @@ from typing import Any
 
 from ...analysis.advise.result import Advice, Check, Counsel, Evidence, Subset
 from ...results import folders
-from ...scenario.spelling import spelled
+from ...scenario.toml_syntax import toml_value
 from ..plot.advise import draw
 from .contents import Contents
 
@@ -26,7 +26,7 @@ def contents(counsel: Counsel) -> Contents:
             "question": advice.question,
             "what": each.what,
             "remarks": ", ".join(each.remarks),
-            "settings": "\n".join(f"{key}={spelled(to)}" for key, to in each.settings.items()),
+            "settings": "\n".join(f"{key}={toml_value(to)}" for key, to in each.settings.items()),
             **each.numbers,
         }
         for advice in counsel.advice

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...analysis.advise.result import Advice, Check, Counsel, Evidence
-from ...scenario.spelling import spelled
+from ...scenario.toml_syntax import toml_value
 from ...support.numerals import decimal
 from . import terminal
 
@@ -83,7 +83,8 @@ def options(advice: Advice) -> str:
     import shlex
 
     return " ".join(
-        f"--set {shlex.quote(f'{key}={spelled(value)}')}" for key, value in advice.settings.items()
+        f"--set {shlex.quote(f'{key}={toml_value(value)}')}"
+        for key, value in advice.settings.items()
     )
 
 

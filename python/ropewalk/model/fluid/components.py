@@ -10,7 +10,7 @@ from .window import NEVER, Window
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class FluidLink:
     """A link in the direction of the data.
 
     Parameters
@@ -29,7 +29,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class FluidPath:
     """A route from sender to receiver and back.
 
     Parameters
@@ -54,7 +54,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class FluidConnection:
     """A bulk connection: its paths and its endpoints.
 
     Parameters
@@ -91,7 +91,7 @@ class Connection:
         Whether the subflows share one window, as in MPTCP; otherwise each has its own.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[FluidPath, ...]
     congestion: str
     segment: float
     packet: float
@@ -114,11 +114,11 @@ class Connection:
 
 
 @dataclass(slots=True)
-class Subflow:
+class SubflowState:
     """State of a subflow during a run."""
 
-    connection: Connection
-    path: Path
+    connection: FluidConnection
+    path: FluidPath
     window: Window
     begins: float
     exit: float
@@ -138,15 +138,15 @@ class Subflow:
     delivered: float = 0.0
     measured: float = 0.0
     recovered: float = 0.0
-    siblings: list[Subflow] = field(default_factory=list)
+    siblings: list[SubflowState] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Bulk:
+class ConnectionState:
     """State of a connection during a run."""
 
-    connection: Connection
-    subflows: list[Subflow]
+    connection: FluidConnection
+    subflows: list[SubflowState]
     waiting: float = 0.0
     widest: float = 0.0
     held_up: bool = False
@@ -157,7 +157,10 @@ class Bulk:
 
 
 def checked(
-    links: Sequence[Link], connections: Sequence[Connection], duration: float, warmup: float
+    links: Sequence[FluidLink],
+    connections: Sequence[FluidConnection],
+    duration: float,
+    warmup: float,
 ) -> None:
     """Raise an error if an argument is not a number or out of bounds.
 
@@ -168,7 +171,7 @@ def checked(
 
     Examples
     --------
-    >>> checked([Link(math.nan)], [], 1.0, 0.0)
+    >>> checked([FluidLink(math.nan)], [], 1.0, 0.0)
     Traceback (most recent call last):
     ValueError: links[0].rate is nan: must be above 0
     """
@@ -189,7 +192,7 @@ def checked(
         _check_connection(f"connections[{number}]", connection, len(links))
 
 
-def _check_connection(name: str, connection: Connection, links: int) -> None:
+def _check_connection(name: str, connection: FluidConnection, links: int) -> None:
     for key in ("segment", "packet", "receive_window", "send_buffer", "size", "count"):
         _above(f"{name}.{key}", getattr(connection, key))
     for key in ("per_ack", "initial_window", "initial_threshold", "initial_rto"):
@@ -202,7 +205,7 @@ def _check_connection(name: str, connection: Connection, links: int) -> None:
         _check_path(f"{name}.paths[{place}]", path, links)
 
 
-def _check_path(name: str, path: Path, links: int) -> None:
+def _check_path(name: str, path: FluidPath, links: int) -> None:
     _above(f"{name}.rtt", path.rtt, finite=True)
     _least(f"{name}.delay", path.delay)
     for key in ("loss", "reverse_loss"):

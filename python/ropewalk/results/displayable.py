@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Width: TypeAlias = Literal["column", "page"]  # of a figure in a paper
 
 
-class Shown:
+class Displayable:
     """A result that a notebook displays by `ropewalk.output.display`."""
 
     def json(self) -> dict[str, Any]:

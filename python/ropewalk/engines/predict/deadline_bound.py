@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from ...scenario.setup import Link as WiredLink
 from ...scenario.setup import Setup
 from ...units import BYTES_TO_MBPS
-from .paths import Path, paths
+from .paths import ConnectionPath, paths
 from .result import Prediction
 
 if TYPE_CHECKING:
     from ...model.arguments import Vector
-    from ...model.cheapest_in_time import Carried, Link
+    from ...model.cheapest_in_time import Carried, PricedLink
     from ...scenario import Scenario
 
 NAME = "in-time"
@@ -86,7 +86,7 @@ def predict(scenario: Scenario) -> Prediction | None:
     )
 
 
-def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
+def links_of(setup: Setup, files: Mapping[str, str]) -> list[PricedLink]:
     """Return the paths of the measured connection as links of the linear programme.
 
     Parameters
@@ -97,7 +97,7 @@ def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
 
     Returns
     -------
-    list of Link
+    list of PricedLink
         For each path, the bytes that its narrowest hop can carry by any time, and its price per
         byte, scaled so that one second costs price times Mbit/s, as in results.
 
@@ -113,10 +113,10 @@ def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
     return [_link(setup, path, files) for path in paths(setup)]
 
 
-def _link(setup: Setup, path: Path, files: Mapping[str, str]) -> Link:
+def _link(setup: Setup, path: ConnectionPath, files: Mapping[str, str]) -> PricedLink:
     import numpy as np
 
-    from ...model.cheapest_in_time import Link
+    from ...model.cheapest_in_time import PricedLink
 
     hops = [setup.links[hop] for hop in path.hops]
     each = [_carried(hop, files) for hop in hops]
@@ -126,7 +126,7 @@ def _link(setup: Setup, path: Path, files: Mapping[str, str]) -> Link:
         return np.asarray((1 - path.loss) * least)
 
     price = BYTES_TO_MBPS * math.fsum(hop.cost or 0.0 for hop in hops)
-    return Link(price, path.rtt, carried)
+    return PricedLink(price, path.rtt, carried)
 
 
 def _carried(hop: WiredLink, files: Mapping[str, str]) -> Carried:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import coupling, sharing
+from .components import ConnectionState, FluidConnection, FluidLink, SubflowState, checked
 from .losses import GOLDEN, gap, lose_one, overflow, silenced
-from .parts import Bulk, Connection, Link, Subflow, checked
 from .window import NEVER, Window, hystart_exit
 
 STEPS = 40  # steps of a run, besides short ones at the start
@@ -45,8 +45,8 @@ class Outcome:
 
 
 def run(
-    links: Sequence[Link],
-    connections: Sequence[Connection],
+    links: Sequence[FluidLink],
+    connections: Sequence[FluidConnection],
     duration: float,
     warmup: float = 0.0,
 ) -> list[Outcome]:
@@ -64,10 +64,10 @@ def run(
     --------
     A TCP over 10 Mbit/s and 40 ms gets the rate without headers:
 
-    >>> from ropewalk.model.fluid import Connection, Link, Path
-    >>> path = Path(links=(0,), delay=0.02, rtt=0.04)
-    >>> tcp = Connection((path,), "cubic", segment=1448, packet=1500)
-    >>> outcome = run([Link(1.25e6, 50e3)], [tcp], 30)[0]
+    >>> from ropewalk.model.fluid import FluidConnection, FluidLink, FluidPath
+    >>> path = FluidPath(links=(0,), delay=0.02, rtt=0.04)
+    >>> tcp = FluidConnection((path,), "cubic", segment=1448, packet=1500)
+    >>> outcome = run([FluidLink(1.25e6, 50e3)], [tcp], 30)[0]
     >>> round(outcome.goodput * 8e-6, 1)
     9.6
     """
@@ -75,7 +75,7 @@ def run(
     coupling.checked([connection.congestion for connection in connections])
     queues = [0.0] * len(links)
     bulks = [_begin(links, connection) for connection in connections]
-    users: list[list[Subflow]] = [[] for _ in links]
+    users: list[list[SubflowState]] = [[] for _ in links]
     for bulk in bulks:
         for subflow in bulk.subflows:
             for link in subflow.path.links:
@@ -105,7 +105,7 @@ def run(
     return [_outcome(bulk, min(duration, bulks[0].complete), warmup) for bulk in bulks]
 
 
-def _begin(links: Sequence[Link], connection: Connection) -> Bulk:
+def _begin(links: Sequence[FluidLink], connection: FluidConnection) -> ConnectionState:
     subflows = []
     joined = connection.start
     for number, path in enumerate(connection.paths):
@@ -130,18 +130,20 @@ def _begin(links: Sequence[Link], connection: Connection) -> Bulk:
         drawn = (0.5 + GOLDEN * number) % 1
         until = gap(path.loss, drawn)
         subflows.append(
-            Subflow(connection, path, window, begins, out, narrowest, until, drawn, rtt=path.rtt)
+            SubflowState(
+                connection, path, window, begins, out, narrowest, until, drawn, rtt=path.rtt
+            )
         )
     for each in subflows:
         each.siblings = subflows
-    return Bulk(connection, subflows)
+    return ConnectionState(connection, subflows)
 
 
 def _fill(
-    links: Sequence[Link],
+    links: Sequence[FluidLink],
     queues: list[float],
-    users: list[list[Subflow]],
-    bulks: list[Bulk],
+    users: list[list[SubflowState]],
+    bulks: list[ConnectionState],
     now: float,
 ) -> None:
     """Distribute data over subflows, and find the queues at which links are in balance."""
@@ -183,7 +185,7 @@ def _fill(
                 each.rate *= link.rate / offered
 
 
-def _is_on(subflow: Subflow, now: float) -> bool:
+def _is_on(subflow: SubflowState, now: float) -> bool:
     return subflow.begins <= now and subflow.silent_until <= now
 
 
@@ -209,7 +211,7 @@ def _queue(loads: list[tuple[float, float]], rate: float, before: float) -> floa
     return waited * rate
 
 
-def _grow(bulk: Bulk, links: Sequence[Link], now: float, step: float) -> None:
+def _grow(bulk: ConnectionState, links: Sequence[FluidLink], now: float, step: float) -> None:
     """Increase windows, and reduce them at random losses and outages."""
     connection = bulk.connection
     growth = 2.0 if connection.byte_counting else 1 + 1 / connection.per_ack
@@ -251,7 +253,7 @@ def _grow(bulk: Bulk, links: Sequence[Link], now: float, step: float) -> None:
                 left -= max(subflow.silent_until - (now - left), 0.0)
 
 
-def _rate(subflow: Subflow, size: float, filled: float, rate: float) -> float:
+def _rate(subflow: SubflowState, size: float, filled: float, rate: float) -> float:
     """Return the segments per second of a window, if `filled` in flight gave `rate`."""
     if subflow.held < 0.99 * subflow.window.size and size > filled:
         return rate
@@ -260,7 +262,7 @@ def _rate(subflow: Subflow, size: float, filled: float, rate: float) -> float:
     return min(rate * size / filled, subflow.narrowest)
 
 
-def _deliver(bulk: Bulk, now: float, step: float, warmup: float) -> None:
+def _deliver(bulk: ConnectionState, now: float, step: float, warmup: float) -> None:
     arrived = 0.0
     redundant = bulk.connection.scheduler == "redundant"
     for subflow in bulk.subflows:
@@ -286,7 +288,7 @@ def _deliver(bulk: Bulk, now: float, step: float, warmup: float) -> None:
         bulk.complete = now - excess + latest
 
 
-def _outcome(bulk: Bulk, end: float, warmup: float) -> Outcome:
+def _outcome(bulk: ConnectionState, end: float, warmup: float) -> Outcome:
     measured = max(end - max(warmup, bulk.connection.start), 1e-9)
     last = 0.0
     if bulk.complete == NEVER:

@@ -14,7 +14,7 @@ Overrides: TypeAlias = "Sequence[tuple[str, Value]] | Mapping[str, Value]"
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def spelled(value: Value) -> str:
+def toml_value(value: Value) -> str:
     """Return a value in scenario file syntax.
 
     Raises
@@ -24,19 +24,19 @@ def spelled(value: Value) -> str:
 
     Examples
     --------
-    >>> spelled("50 ms"), spelled(2), spelled(True), spelled([["5 s", "10 s"]])
+    >>> toml_value("50 ms"), toml_value(2), toml_value(True), toml_value([["5 s", "10 s"]])
     ('50 ms', '2', 'true', '[["5 s", "10 s"]]')
-    >>> spelled({"model": "gilbert-elliott", "p": 0.1})
+    >>> toml_value({"model": "gilbert-elliott", "p": 0.1})
     '{ model = "gilbert-elliott", p = 0.1 }'
     """
     value = builtin_value(value)
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        pairs = (f"{_key(key)} = {quoted(item)}" for key, item in value.items())
+        pairs = (f"{_key(key)} = {toml_entry(item)}" for key, item in value.items())
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, Sequence):
-        return "[" + ", ".join(quoted(item) for item in value) + "]"
+        return "[" + ", ".join(toml_entry(item) for item in value) + "]"
     if not isinstance(value, (bool, int, float)):
         allowed = "text, a number, True, False, or a list or mapping of these"
         raise ValueError(f"{short_repr(value)}: allowed: {allowed}")
@@ -83,7 +83,7 @@ def pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
             raise ValueError(f"{name}: {short_repr(pair)}: allowed: {allowed}")
         key, value = pair
         try:
-            yield key, spelled(value)
+            yield key, toml_value(value)
         except ValueError as error:
             raise ValueError(f"{name}: {key} = {error}") from None
 
@@ -97,7 +97,7 @@ def _is_tables(value: object) -> bool:
 def _lines(keys: Mapping[str, Any], before: str) -> Iterator[str]:
     for key, value in keys.items():
         try:
-            yield f"{_key(key)} = {quoted(builtin_value(value))}"
+            yield f"{_key(key)} = {toml_entry(builtin_value(value))}"
         except ValueError as error:
             raise ValueError(f"scenario: {before}{key} = {error}") from None
 
@@ -108,13 +108,13 @@ def _key(key: object) -> str:
     return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
-def quoted(value: Value) -> str:
+def toml_entry(value: Value) -> str:
     """Return a value in the syntax of a list's or table's entry.
 
     Examples
     --------
-    >>> quoted("50 ms"), quoted(2)
+    >>> toml_entry("50 ms"), toml_entry(2)
     ('"50 ms"', '2')
     """
     value = builtin_value(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else toml_value(value)
