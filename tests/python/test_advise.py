@@ -431,7 +431,7 @@ def test_what_is_kept_can_be_read_again(command, file, tmp_path):
         (["--delay", "0 ms", "--rate", "1mbit"], '--delay "0 ms": must be greater than zero'),
         (["--delay", "5 ms"], '--delay "5 ms": bulk traffic has no rate'),
         (["--plot", "subsets.gif"], "subsets.gif: a picture's name ends in"),
-        (["--out", ROOT / "docs"], "which is no result of ropewalk"),
+        (["--out", ROOT / "docs"], "which is not a result of ropewalk"),
         (["--set", 'transport.paths=["none"]'], 'no path or link is called "none"'),
     ],
 )

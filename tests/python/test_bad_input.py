@@ -109,7 +109,10 @@ def test_a_key_that_takes_no_algorithm_is_refused_with_those_that_do():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--seed", 2**64 - 1, "--runs", 2], f"--seed {2**64 - 1}: with 2 run(s), seeds go"),
+        (
+            ["--seed", 2**64 - 1, "--runs", 2],
+            f"--seed {2**64 - 1}: with runs = 2, all seeds must be",
+        ),
         (["--step", "0s"], '--step "0s": must be greater than zero; allowed: a time of at least'),
         (["--step", "1us"], '--step "1us": would be more than 1000000 steps in 30 s; allowed:'),
         (["--step", "soon"], '--step "soon": must begin with a number'),

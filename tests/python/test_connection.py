@@ -117,7 +117,7 @@ def test_user_and_password_are_sent_if_given():
         ropewalk.connect(("a", 80), address, user="van", password="secret")
     with (
         proxy((GREETING, b"\x05\xff")) as (address, _),
-        pytest.raises(PermissionError, match="asks for user"),
+        pytest.raises(PermissionError, match="requires user"),
     ):
         ropewalk.connect(("a", 80), address)
 
@@ -153,7 +153,7 @@ def test_a_proxy_that_says_nothing_times_out_and_none_is_refused():
         (("a", 65536), {}, "65535"),
         (("", 80), {}, "1 to 255"),
         (("a" * 256, 80), {}, "1 to 255"),
-        (("fe80::1%eth0", 80), {}, "one link"),
+        (("fe80::1%eth0", 80), {}, "link-local"),
         (("a", 80), {"proxy": "localhost"}, "HOST:PORT"),
         (("a", 80), {"proxy": ":1080"}, "HOST:PORT"),
         (("a", 80), {"user": "van"}, "user and password"),

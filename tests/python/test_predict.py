@@ -30,11 +30,11 @@ def names(scenario):
 # Scenarios without a formula.
 WITHOUT_FORMULA = {
     "access-point": "cbr messages over 802.11 channels",
-    "chunks": "the other end asks for (chunks)",
+    "chunks": "the receiver requests (chunks)",
     "hidden-pair": "do not all hear each other",
-    "pages": "the other end asks for (web)",
-    "requests": "the other end asks for (request)",
-    "slow-station": "unlike",
+    "pages": "the receiver requests (web)",
+    "requests": "the receiver requests (request)",
+    "slow-station": "stations that differ",
 }
 
 
@@ -134,7 +134,7 @@ def test_an_overloaded_queue_still_answers_and_says_so(stream):
     over = ropewalk.predict(stream.with_({"traffic.rate": "100 Mbit/s"}))
     queue = over.model("elahi-2011")
     assert queue.quantities["load"] > 1
-    assert "above what the links carry" in " ".join(queue.warnings)
+    assert "of the links' capacity" in " ".join(queue.warnings)
     assert 50 < queue.goodput_mbps < 66
     assert over.model("park-2014").delay_ms == {}
     assert "no bound" in " ".join(over.model("park-2014").warnings)
@@ -326,9 +326,9 @@ def test_parameters_of_ones_own_are_warned_of():
     changed = scenario.with_({"transport.congestion": {"name": "cubic", "beta": 0.8}})
     assert changed.values["transport"]["congestion_parameters"] == {"beta": 0.8}
     warnings = ropewalk.predict(changed).best.warnings
-    assert any("parameters of its own" in warning for warning in warnings)
+    assert any("congestion control has parameters" in warning for warning in warnings)
     warnings = ropewalk.predict(scenario).best.warnings
-    assert not any("parameters of its own" in warning for warning in warnings)
+    assert not any("congestion control has parameters" in warning for warning in warnings)
 
 
 DATAGRAMS = """
@@ -369,13 +369,13 @@ def test_datagrams_of_voice_wait_for_nobody():
     best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + voice)).best
     assert best.goodput_mbps == pytest.approx(0.064 * 0.98)
     assert best.delay_ms["mean"] == pytest.approx(30 + 188 * 8 / 8e3 + 188 * 8 / 6e3)
-    assert best.bottleneck == "none: the links carry what is offered"
+    assert best.bottleneck == "none: the links carry the offered load"
 
 
 def test_datagrams_beside_others_have_no_formula():
     made = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + '\n[[competitor]]\npath = "a"\n'))
     assert made.best is None
-    assert "no formula has datagrams beside other flows" in made.warnings[0]
+    assert "no formula covers datagrams with other flows" in made.warnings[0]
 
 
 VIDEO = "scenarios/video/wifi-lte.toml"
@@ -413,7 +413,7 @@ def test_where_not_all_can_be_in_time_it_says_how_late(video):
     found = ropewalk.predict(video.with_(changes)).model("in-time")
     # A frame written at the start of the outage is delayed by two seconds and half a round trip.
     assert found.delay_ms["late_by"] > 1000
-    assert "not all can be in time" in found.warnings[0]
+    assert "not all data can be in time" in found.warnings[0]
 
 
 def test_without_a_price_there_is_no_cost_and_without_a_deadline_no_bound(stream):

@@ -143,7 +143,7 @@ def test_figure_5_draws_the_rates_of_table_1(table_1):
 
 @pytest.mark.parametrize("wrong", [{"runs": 0}, {"seed": -1}, {"seed": 2**64 - 1, "runs": 2}])
 def test_runs_and_seeds_out_of_range_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"allowed: a whole number|seeds go from 0"):
+    with pytest.raises(ValueError, match=r"allowed: a whole number|seeds must be from 0"):
         ropewalk.reproduce("elahi-2011", "table1", **wrong)
 
 

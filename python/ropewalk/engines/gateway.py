@@ -102,11 +102,11 @@ def connect(
         if version != _VERSION:
             raise _error(errno.EPROTO, "the proxy does not speak SOCKS 5")
         if chosen != method:
-            raise _error(errno.EACCES, "the proxy asks for user and password, or for none")
+            raise _error(errno.EACCES, "the proxy requires user and password, or accepts none")
         if credentials is not None:
             stream.send(credentials)
             if stream.receive(2)[1] != 0:
-                raise _error(errno.EACCES, "the proxy does not know this user and password")
+                raise _error(errno.EACCES, "the proxy rejected user and password")
         stream.send(bytes([_VERSION, _CONNECT, 0]) + target)
         _read_reply(stream, f"{host}:{port}")
         connection.settimeout(timeout)
@@ -175,7 +175,7 @@ def _target(host: str, port: int) -> bytes:
         name = _name(host)
         return bytes([_NAME, len(name)]) + name + struct.pack(">H", port)
     if isinstance(literal, ipaddress.IPv6Address) and literal.scope_id is not None:
-        raise ValueError(f"host {host!r}: an address of one link leads nowhere at the far end")
+        raise ValueError(f"host {host!r}: a link-local address is not reachable through the relay")
     kind = _IPV4 if literal.version == 4 else _IPV6
     return bytes([kind]) + literal.packed + struct.pack(">H", port)
 
@@ -186,7 +186,7 @@ def _name(host: str) -> bytes:
     except UnicodeEncodeError:
         name = host.encode("idna")
     if not 0 < len(name) < 256:
-        raise ValueError(f"host {host!r}: a name has 1 to 255 bytes")
+        raise ValueError(f"host {host!r}: must have 1 to 255 bytes")
     return name
 
 
@@ -195,7 +195,7 @@ def _credentials(user: str | None, password: str | None) -> tuple[int, bytes | N
         return _NO_AUTHENTICATION, None
     words = [(user or "").encode(), (password or "").encode()]
     if not all(0 < len(word) < 256 for word in words):
-        raise ValueError("user and password: each has 1 to 255 bytes")
+        raise ValueError("user and password: must each have 1 to 255 bytes")
     return _USER_AND_PASSWORD, b"\x01" + b"".join(bytes([len(word)]) + word for word in words)
 
 

@@ -121,5 +121,7 @@ def check_runs(seed: int, runs: int) -> tuple[int, int]:
     runs = arguments.whole("runs", runs, least=1)
     seed = arguments.whole("seed", seed, least=0, most=SEED_MAX)
     if seed > SEED_MAX - (runs - 1):
-        raise ValueError(f"seed = {seed}: with {runs} run(s), seeds go from 0 to 2^64 - 1")
+        raise ValueError(
+            f"seed = {seed}: with runs = {runs}, all seeds must be from 0 to 2^64 - 1"
+        )
     return seed, runs

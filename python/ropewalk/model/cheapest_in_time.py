@@ -201,7 +201,7 @@ def least_cost(writes: Writes, links: Sequence[PricedLink]) -> Division | None:
     >>> found.amounts.round(6).tolist(), round(found.cost, 6)
     ([[2000.0], [1000.0]], 12000.0)
     """
-    require("the cheapest division in time", "scipy")
+    require("the least cost in time", "scipy")
     from scipy.optimize import linprog  # slow to load, and needed only here
     from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
@@ -311,7 +311,7 @@ def least_lateness(writes: Writes, links: Sequence[PricedLink]) -> float:
             break
         low, high = high, 2 * high
     else:
-        raise ValueError("links carry too little: what was written never arrives")
+        raise ValueError("the links never carry all written data")
     while high - low > NEAR * max(high, 1.0):
         middle = (low + high) / 2
         if least_cost(writes.later(middle), links) is None:

@@ -189,7 +189,7 @@ def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> floa
     carried = np.cumsum(each[order])
     if wanted > carried[-1]:
         raise ValueError(
-            f"rate is {wanted:g}: must be at most {carried[-1]:g}, what all links carry"
+            f"rate is {wanted:g}: must be at most {carried[-1]:g}, the rate of all links"
         )
     return float(alone[order[np.searchsorted(carried, wanted)]])
 

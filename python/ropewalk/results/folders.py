@@ -133,7 +133,7 @@ def open_result_folder(folder: Path) -> ResultFolder:
         raise FileNotFoundError(f"{folder}: no such folder")
     file = folder / RESULT
     if not file.exists():
-        raise ValueError(f"{folder}: holds no {RESULT}; name a folder that --out has made")
+        raise ValueError(f"{folder}: has no {RESULT}; name a folder written by --out")
     try:
         result = json.loads(file.read_text())
     except json.JSONDecodeError as error:
@@ -141,7 +141,7 @@ def open_result_folder(folder: Path) -> ResultFolder:
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not UTF-8 text") from None
     if not isinstance(result, dict) or not isinstance(result.get("engine"), str):
-        raise ValueError(f"{file}: has no key engine; name a folder that --out has made")
+        raise ValueError(f"{file}: has no key engine; name a folder written by --out")
     return ResultFolder(folder, result)
 
 
@@ -161,8 +161,8 @@ def check_folder(folder: Path) -> None:
         if held and (RESULT not in held or others):
             other = others[:1] or sorted(held)[:1]
             raise FileExistsError(
-                f"{folder}: holds {other[0]!r}, which is no result of ropewalk;"
-                " name a new or empty folder"
+                f"{folder}: has {other[0]!r}, which is not a result of ropewalk; name a new or"
+                " empty folder"
             )
     folder.parent.mkdir(parents=True, exist_ok=True)
     _beside(folder).rmdir()

@@ -77,7 +77,7 @@ def student_t(freedom: int) -> float:
     [12.706, 4.303, 2.093, 1.96]
     """
     if freedom < 1:
-        raise ValueError(f"freedom = {freedom}; at least 1 is needed")
+        raise ValueError(f"freedom = {freedom}: must be at least 1")
     if freedom > 1000:  # truncation error below rounding
         x, n = NORMAL, freedom
         return (

@@ -88,7 +88,7 @@ def found(path: Path) -> Path:
         same = [name for name in names() if Path(name).name == path.stem]
         if path.suffix != ".toml" or not same:
             return path
-        told = f"no such file; the bundled scenario {same[0]} is there in any folder"
+        told = f"no such file; did you mean the bundled scenario {same[0]}?"
         raise FileNotFoundError(2, told, str(path))
     try:
         return file(str(path))

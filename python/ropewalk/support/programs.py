@@ -71,12 +71,16 @@ def _build() -> Path:
     """Build all programs of a clone; return their folder."""
     cargo = os.environ.get("CARGO", "cargo")
     if shutil.which(cargo) is None:
-        raise UnavailableError(f"{cargo} is missing, which builds the programs: install Rust")
+        raise UnavailableError(
+            f"{cargo} is missing, but needed to build the programs: install Rust"
+        )
     crates = [word for crate in CRATES for word in ("--package", crate)]
     command = [cargo, "build", "--locked", "--profile", PROFILE, *crates]
     said = "ropewalk: builds gateway and testbed, once, in a minute or two"
     print(said, file=sys.stderr, flush=True)
     # Standard output carries results only.
     if subprocess.run(command, cwd=CLONE, stdout=sys.stderr.fileno(), check=False).returncode:
-        raise UnavailableError(f"gateway and testbed are not built: {' '.join(command)} failed")
+        raise UnavailableError(
+            f"gateway and testbed could not be built: {' '.join(command)} failed"
+        )
     return _built()

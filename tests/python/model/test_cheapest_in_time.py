@@ -182,7 +182,7 @@ def test_a_trace_of_even_opportunities_carries_what_its_rate_does():
         ),
         (
             lambda: least_lateness(Writes.of([1], 0, [1]), [PricedLink(1, 0, at_rate(0))]),
-            "links carry too little",
+            "never carry all written data",
         ),
     ],
 )

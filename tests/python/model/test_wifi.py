@@ -435,7 +435,7 @@ def test_cliques_are_those_that_trying_all_sets_finds(count, data):
         (lambda: wifi.faded_frame_error(wifi.radio(), 3, 100, 0.2), "m is 0.2"),
         (lambda: wifi.log_distance_loss_db(0, 3), "distance_m is 0"),
         (lambda: wifi.log_distance_loss_db(1, 0), "exponent is 0"),
-        (lambda: wifi.ceilings([()], {}), r"flows\[0\] takes no air"),
+        (lambda: wifi.ceilings([()], {}), r"flows\[0\] uses no airtime"),
         (
             lambda: tcp(chain(1), [1], errors={chain(1)[0]: 1}),
             "frame_error is 1 from 0 to 1",

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 # For each protocol the models that give a goodput, most credible first, with the reason.
 BELIEVED = {
-    "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
+    "striped-tcp": (("striped-cycle", "it simulates the packets, and nothing is random"),),
 }
 OTHERS = (
-    ("datagrams", "nothing controls them, and each link does what its numbers say"),
-    ("fluid", "it alone has the queues, the windows and the start of this very scenario"),
-    ("wifi-airtime", "it has the air that the hops of this very scenario share"),
-    ("bianchi", "it has the collisions of stations that always have a frame to send"),
+    ("datagrams", "no congestion control, and each link acts independently"),
+    ("fluid", "only this model includes queues, windows and start-up"),
+    ("wifi-airtime", "it includes the airtime that the hops share"),
+    ("bianchi", "it includes the collisions of saturated stations"),
 )
 
 
@@ -65,8 +65,8 @@ def predict(scenario: Given) -> Predictions:
     if is_wireless(setup):
         models = (wifi.predict,)
         left_out.append(
-            "flows go over 802.11 channels: models of wires are left out, and delays are not"
-            " predicted; ropewalk simulate has them"
+            "flows use 802.11 channels: models of wired links are left out, and delays are not"
+            " predicted; use ropewalk simulate"
         )
     elif left_out := uncovered_reasons(setup):
         models = ()
@@ -76,11 +76,11 @@ def predict(scenario: Given) -> Predictions:
         models = (fluid.predict,)
         name = setup.first.name
         left_out.append(
-            f"the numbers are of {name!r}, one of several flows; models of one connection alone"
+            f"the numbers are for flow {name!r}, one of several; models of a single connection"
             " are left out"
         )
     if any(link.quota is not None for link in setup.links):
-        left_out.append("no formula knows of quotas: links are predicted as if they had none")
+        left_out.append("no formula covers quotas: links are predicted without them")
     if models and not has_further_flows(setup) and not is_wireless(setup):
         models = (*models, lambda _: deadline_bound.predict(scenario))
     for model in models:

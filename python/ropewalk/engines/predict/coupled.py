@@ -17,7 +17,7 @@ SOURCES = {
     "olia": "Khalili et al., CoNEXT 2012, theorem 1",
 }
 VALIDITY = (
-    "windows at rest under small random losses on every path, which alone limit it; round trips"
+    "equilibrium windows under small random losses on every path as the only limit; round trips"
     " without queues, no timeouts; long transfers"
 )
 
@@ -41,16 +41,16 @@ def predict(setup: Setup) -> Prediction | None:
         rate = BYTES_TO_MBPS * flow.segment * float(window) / path.rtt
         most = path.rate * payload_share(setup) * BITS_TO_MBPS
         if rate > most:
-            warnings.append(f"{path.name}: not loss but the link's rate limits it")
+            warnings.append(f"{path.name}: the link's rate is the limit, not loss")
         if path.loss > 0.02:
-            warnings.append(f"{path.name}: a loss of {path.loss:.1%} is not small: timeouts")
+            warnings.append(f"{path.name}: a loss of {path.loss:.1%} is not small: timeouts occur")
         carried.append(min(rate, most))
     return Prediction(
         f"{scheme}-at-rest",
         SOURCES[scheme],
         VALIDITY,
         goodput_mbps=math.fsum(carried),
-        bottleneck="random loss on all paths, where the links' rates do not limit first",
+        bottleneck="random loss on all paths, or the links' rates where they are lower",
         warnings=tuple(warnings),
         quantities={
             "paths": [

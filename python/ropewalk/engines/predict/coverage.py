@@ -25,38 +25,38 @@ def uncovered_reasons(setup: Setup) -> list[str]:
     reasons = []
     if setup.first.device == "tunnel":
         reasons.append(
-            "no formula has the gateway's tunnel, which keeps to the links' rates and puts packets"
-            ' in order (device = "tunnel")'
+            'no formula covers the gateway\'s tunnel (device = "tunnel"), which paces packets'
+            " and restores their order"
         )
     several = bool(setup.others) or setup.first.count > 1
     if setup.first.protocol == "udp" and several:
         reasons.append(
-            "no formula has datagrams beside other flows, as the first one is; ropewalk simulate"
-            " has them"
+            "no formula covers datagrams with other flows, as in the first flow; use ropewalk"
+            " simulate"
         )
     kind = setup.first.traffic.kind
     if kind in RECEIVER_DRIVEN:
         reasons.append(
-            f"no formula has traffic that the other end asks for ({kind}); ropewalk simulate"
-            " has it"
+            f"no formula covers traffic that the receiver requests ({kind}); use ropewalk simulate"
         )
     for flow in setup.every_flow:
         if flow.in_turn:
             reasons.append(
-                f"no formula has flows that take their paths in turn, as those of {flow.name!r} do"
+                "no formula covers connections that use one path each (in_turn), as in flow"
+                f" {flow.name!r}"
             )
     for flow in setup.others:
         if flow.protocol in ("striped-tcp", "udp"):
             reasons.append(
-                f"no formula has {flow.protocol} beside other flows, as {flow.name!r} is"
+                f"no formula covers {flow.protocol} with other flows, as in flow {flow.name!r}"
             )
         elif flow.traffic.kind != "bulk":
             reasons.append(
-                f"no formula has {flow.traffic.kind} traffic beside other flows, as"
-                f" {flow.name!r} has it"
+                f"no formula covers {flow.traffic.kind} traffic with other flows, as in flow"
+                f" {flow.name!r}"
             )
     if setup.flows and setup.first.protocol == "striped-tcp":
-        reasons.append("no formula has striped-tcp beside other flows, as the first one is")
+        reasons.append("no formula covers striped-tcp with other flows, as in the first flow")
     return reasons
 
 

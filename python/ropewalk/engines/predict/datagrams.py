@@ -13,11 +13,11 @@ from .result import NoFormulaError, Prediction
 
 NAME = "datagrams"
 SOURCE = (
-    "each link in turn carries at most its rate and loses its share; waiting in queues of constant"
-    " service by Pollaczek and Khinchine (M/D/1), which in a row of them is that at the slowest"
-    " (Friedman, Operations Research 13, 1965)"
+    "each link in turn carries at most its rate and loses its share; queueing by Pollaczek and"
+    " Khinchine (M/D/1), in a series of links only at the slowest (Friedman, Operations"
+    " Research 13, 1965)"
 )
-VALIDITY = "links whose rate, delay and loss stay as they are, and which nobody else uses"
+VALIDITY = "links with constant rate, delay and loss, without other traffic"
 NEARLY_FULL = 0.95  # load from which a run is too short for the stationary mean
 
 
@@ -47,7 +47,7 @@ def predict(setup: Setup) -> Prediction | None:
     first = links[0].forward.rate
     offered = first if bulk else traffic.rate * packet / payload
     if math.isinf(offered):
-        raise NoFormulaError("bulk datagrams need a rate of their first link")
+        raise NoFormulaError("bulk datagrams need a rate for their first link")
     stream = _DatagramLoad(offered)
     for link in links:
         stream = _after(stream, link.forward, packet)
@@ -133,7 +133,7 @@ def _bottleneck(links: list[Link], packet: int, offered: float, bulk: bool) -> s
         if rate > limit:
             rate, narrow = limit, f"the rate of {link.name}"
         rate *= 1 - link.forward.loss
-    return narrow or "none: the links carry what is offered"
+    return narrow or "none: the links carry the offered load"
 
 
 def _cost(links: list[Link], packet: int, offered: float) -> float | None:
@@ -149,15 +149,14 @@ def _cost(links: list[Link], packet: int, offered: float) -> float | None:
 def _outside(links: list[Link], nearly_full: bool) -> tuple[str, ...]:
     forward = [link.forward for link in links]
     checks = {
-        "a link's rate follows a trace: the formula has its mean": any(
+        "a link's rate follows a trace: the formula uses its mean": any(
             way.trace is not None for way in forward
         ),
-        "links are down at times: the formula has them up": any(link.down for link in links),
-        "links have jitter or slots: the formula has constant delays": any(
+        "links have outages: the formula ignores them": any(link.down for link in links),
+        "links have jitter or slots: the formula assumes constant delays": any(
             way.jitter or way.slot for way in forward
         ),
-        "a link carries hardly more than it is offered: its queue grows and shrinks for long": (
-            nearly_full
-        ),
+        "a link's load is close to its rate: its queue varies slowly, so that a run may"
+        " differ from the mean": nearly_full,
     }
     return tuple(text for text, holds in checks.items() if holds)

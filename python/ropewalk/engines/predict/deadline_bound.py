@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 NAME = "in-time"
 SOURCE = (
-    "fluid linear programme of ropewalk.model.cheapest_in_time over the links as they will be,"
-    " headers counted"
+    "linear programme of ropewalk.model.cheapest_in_time with the links' future capacity and"
+    " headers"
 )
 VALIDITY = (
-    "a bound: no scheduler comes cheaper with all in time, since none knows what links will carry"
+    "a bound: no scheduler has a lower cost with all data in time, since none knows the links'"
+    " future"
 )
 WRITES = 2000
 """Most writes that are used: the linear programme has four variables per write and link."""
@@ -55,7 +56,7 @@ def predict(scenario: Scenario) -> Prediction | None:
     try:
         late = least_lateness(writes, links)
     except ValueError:
-        warning = "the links never carry what is written"
+        warning = "the links never carry all written data"
         return Prediction(NAME, SOURCE, VALIDITY, warnings=(warning,))
     # Rounded up, so that the programme finds the same division despite rounding.
     best = least_cost(writes if late == 0 else writes.later(1.001 * late), links)
@@ -65,10 +66,10 @@ def predict(scenario: Scenario) -> Prediction | None:
     has_price = any(link.cost is not None for link in setup.links)
     warnings = [f"of the first {times.size} writes"] * (times.size == WRITES)
     if setup.others:
-        warnings.append("others use the links: the model has them to itself")
+        warnings.append("other flows use the links: the bound assumes that they do not")
     if late > 0:
         warnings.append(
-            f"not all can be in time: the cost is with deadlines {1e3 * late:.3g} ms later"
+            f"not all data can be in time: the cost is for deadlines {1e3 * late:.3g} ms later"
         )
     return Prediction(
         NAME,

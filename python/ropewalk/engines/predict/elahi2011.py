@@ -57,21 +57,22 @@ def predict(setup: Setup) -> Prediction | None:
     p50, p95, p99 = (1e3 * float(time) for time in delay.quantile([0.5, 0.95, 0.99]))
     texts = []
     if traffic.kind == "cbr":
-        texts.append("messages are evenly spaced: the queue of Poisson arrivals is longer")
+        texts.append(
+            "messages are evenly spaced: the model overestimates the queue, with Poisson arrivals"
+        )
     if load >= 1:
         texts.append(
-            f"the load is {load:.3g}, above what the links carry: the queue is always full, and"
-            f" {1 - true / queue.arrival_rate:.1%} of the messages find no room"
+            f"the load is {load:.3g} of the links' capacity: the queue is always full, and"
+            f" {1 - true / queue.arrival_rate:.1%} of the messages are dropped"
         )
     if load >= 0.5 and 2 * message <= flow.segment:
         texts.append(
-            "small messages that wait go together in a packet: fewer headers, and less load than"
-            " here"
+            "small queued messages share packets: headers and load are lower than in the model"
         )
     if any(path.loss for path in used):
-        texts.append("packets are lost at random: the queue knows no retransmission")
+        texts.append("packets are lost at random: the model ignores retransmissions")
     if setup.others:
-        texts.append("others use the links: the queue has them to itself")
+        texts.append("other flows use the links: the model assumes that they do not")
     return Prediction(
         name=NAME,
         source=SOURCE,
@@ -85,7 +86,7 @@ def predict(setup: Setup) -> Prediction | None:
             "queue_p95": p95,
             "queue_p99": p99,
         },
-        bottleneck="the links' rates" if load >= 1 else "none: the links carry what is offered",
+        bottleneck="the links' rates" if load >= 1 else "none: the links carry the offered load",
         warnings=tuple(texts),
         quantities={
             "load": load,

@@ -18,8 +18,8 @@ SOURCE = (
     " congestion control by RFC 5681, 6356, 9438 and the papers of olia and balia"
 )
 VALIDITY = (
-    "windows that hold many packets; links whose rate, delay and loss stay as they are. How far"
-    " it was from simulations is in docs/agreement/formulas.md"
+    "windows of many packets; links with constant rate, delay and loss. For its errors against"
+    " simulations see docs/agreement/formulas.md"
 )
 FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of time at which the shared window counts as the bottleneck
@@ -69,7 +69,7 @@ def predict(setup: Setup) -> Prediction | None:
         goodput_mbps=goodput,
         delay_ms={} if streamed else _delay(setup, outcome),
         bottleneck=(
-            "none: the links carry what is offered"
+            "none: the links carry the offered load"
             if streamed and share < 1
             else _bottleneck(setup, outcome)
         ),
@@ -146,7 +146,7 @@ def _bottleneck(setup: Setup, outcome: fluid.Outcome) -> str:
         window = flow.window
         what = "send_buffer" if flow.send_buffer < window else "receive_buffer"
         if len(used) == 1:
-            return f"the {what}: less than the path holds"
+            return f"the {what}: smaller than the path's bandwidth-delay product"
         ways = zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)
         # In-order data wait for the segments with the longest round trip, queue included.
         rtt, name = max((rtt, path.name) for path, rate, rtt in ways if rate > 0.0)
@@ -161,11 +161,11 @@ def _bottleneck(setup: Setup, outcome: fluid.Outcome) -> str:
     if math.isfinite(outcome.completion):
         round_trips = outcome.completion / max(outcome.rtts)
     if round_trips < FEW_ROUND_TRIPS:
-        return "the start: it is over after few round trips"
+        return "the start-up: the run has only a few round trips"
     lossy = [path.name for path in used if path.loss]
     if lossy:
         return f"random loss on {', '.join(lossy)}"
-    return "congestion control, whose windows do not fill the paths all the time"
+    return "congestion control: its windows do not fill the paths all the time"
 
 
 def _outside(setup: Setup, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
@@ -173,25 +173,24 @@ def _outside(setup: Setup, endless: bool, outcome: fluid.Outcome) -> tuple[str, 
     links = [setup.links[hop] for path in used for hop in path.hops]
     jitter = any(way.jitter or way.slot for link in links for way in link.directions)
     checks = {
-        "a small window over several paths: its turns are single bursts, and simulations can"
-        " give half as much or twice as much; `simulate` is quick there": len(used) > 1
+        "a small window over several paths: bursts matter, and simulations may give half or"
+        " twice the goodput; run `simulate`": len(used) > 1
         and flow.protocol == "mptcp"
         and outcome.limited > HELD_UP,
-        f"{flow.congestion} couples the windows of several paths: simulations mostly give"
-        " less": len(used) > 1 and is_coupled(flow.congestion),
-        "congestion has parameters of its own: the model has the defaults": bool(
+        f"{flow.congestion} couples the windows of several paths: simulations mostly give a"
+        " lower goodput": len(used) > 1 and is_coupled(flow.congestion),
+        "the congestion control has parameters: the model uses the defaults": bool(
             flow.congestion_parameters or flow.subflow_parameters
         ),
-        "links have jitter or slots: the model has constant delays": jitter,
-        "a link's rate follows a trace: the model has its mean": any(
+        "links have jitter or slots: the model assumes constant delays": jitter,
+        "a link's rate follows a trace: the model uses its mean": any(
             link.forward.trace is not None for link in links
         ),
-        "more than 5 % are lost: timeouts rule, which the model has only roughly": any(
+        "more than 5 % of the packets are lost: the model of timeouts is rough": any(
             path.loss > MUCH_LOSS for path in used
         ),
-        "a link's rate is unlimited and nothing is lost: the goodput is a window over a round"
-        " trip": endless,
-        "schedulers but linux and min-rtt are modelled roughly": len(used) > 1
+        "unlimited rate and no loss: the goodput is a window over a round trip": endless,
+        "schedulers other than linux and min-rtt are modelled roughly": len(used) > 1
         and flow.protocol == "mptcp"
         and flow.scheduler not in ("linux", "min-rtt"),
     }

@@ -27,10 +27,12 @@ def predict(setup: Setup) -> Prediction | None:
     wire = 8 * (message + math.ceil(message / flow.segment) * flow.header_bytes)
     rates = [path.rate / wire for path in used]
     demand = traffic.rate / (8 * message)
-    warnings = ["packets are lost at random: those wait longer"] * any(p.loss for p in used)
+    warnings = ["packets are lost at random: lost packets are delayed more"] * any(
+        p.loss for p in used
+    )
     if demand > sum(rates):
         load = demand / sum(rates)
-        warnings.append(f"the load is {load:.3g} of what the paths carry: no delay is bounded")
+        warnings.append(f"the load is {load:.3g} of the paths' capacity: the delay has no bound")
         return Prediction(NAME, SOURCE, VALIDITY, warnings=tuple(warnings))
 
     from ...model.striping import least_stream_delay

@@ -11,12 +11,12 @@ from .result import Prediction
 
 NAME = "loss-limits"
 SOURCE = (
-    "Mathis et al., CCR 27(3), 1997, equation (3); Padhye et al., SIGCOMM 1998, before they"
-    " approximate. The goodput is the latter's, or the links' where they carry less"
+    "Mathis et al., CCR 27(3), 1997, equation (3); Padhye et al., SIGCOMM 1998, before the"
+    " approximation. The goodput is Padhye's, or the links' rate if lower"
 )
 VALIDITY = (
-    "a NewReno by itself on each path; losses up to about 2 % (Mathis), links fast enough that"
-    " only loss limits it; long transfers"
+    "an independent NewReno on each path; losses up to about 2 % (Mathis); links fast enough"
+    " that only loss limits it; long transfers"
 )
 
 
@@ -40,23 +40,25 @@ def predict(setup: Setup) -> Prediction | None:
             limit = pftk_full(path.loss, b=b, t0_rtts=timeout(setup, path) / path.rtt) * rate
             entry |= {"mathis_mbps": mathis(path.loss, b=b) * rate, "padhye_mbps": limit}
             if limit > carried:
-                warnings.append(f"{path.name}: not loss but the link's rate limits it")
+                warnings.append(f"{path.name}: the link's rate is the limit, not loss")
             carried = min(carried, limit)
             if path.loss > 0.02:
-                warnings.append(f"{path.name}: a loss of {path.loss:.1%}; Mathis is for up to 2 %")
+                warnings.append(
+                    f"{path.name}: a loss of {path.loss:.1%}; Mathis is valid up to 2 %"
+                )
         entries.append(entry)
         total += carried
     scheme = flow.congestion
     if scheme == "uncoupled":
         scheme = flow.subflow
     if scheme != "newreno":
-        warnings.append(f"congestion is {scheme}: the formulas are of newreno")
+        warnings.append(f"congestion is {scheme}: the formulas assume newreno")
     return Prediction(
         NAME,
         SOURCE,
         VALIDITY,
         goodput_mbps=total if math.isfinite(total) else None,
-        bottleneck="random loss, where the links' rates do not limit first",
+        bottleneck="random loss, or the links' rates where they are lower",
         warnings=tuple(warnings),
         quantities={"paths": entries},
     )

@@ -11,7 +11,7 @@ from .result import Prediction
 NAME = "park-2014"
 SOURCE = (
     "Park et al., Impact of traffic splitting on the delay performance of MPTCP, 2014,"
-    " equations (4) to (9), at the split of the least bound"
+    " equations (4) to (9), at the split with the least bound"
 )
 VALIDITY = (
     "MPTCP whose subflows keep their paths busy and whose application offers less than these"
@@ -33,12 +33,12 @@ def predict(setup: Setup) -> Prediction | None:
     demand = traffic.rate / (8 * message)
     warnings = ["messages are evenly spaced: they wait less"] * (traffic.kind == "cbr")
     if setup.others:
-        warnings.append("others use the links: the model has them to itself")
+        warnings.append("other flows use the links: the model assumes that they do not")
     if any(path.loss >= 0.02 for path in used):
-        warnings.append("2 % or more are lost on a path: some losses take a timeout, not this")
+        warnings.append("2 % or more are lost on a path: the model ignores timeouts")
     if demand >= CLOSE * sum(capacity):
         load = demand / sum(capacity)
-        warnings.append(f"the load is {load:.3g} of what the paths carry: no bound exists")
+        warnings.append(f"the load is {load:.3g} of the paths' capacity: no bound exists")
         return Prediction(NAME, SOURCE, VALIDITY, warnings=tuple(warnings))
 
     from ...model import park2014

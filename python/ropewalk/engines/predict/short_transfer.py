@@ -15,8 +15,8 @@ SOURCE = (
     "Cardwell, Savage and Anderson, Modeling TCP latency, INFOCOM 2000, equations (4) and (25)"
 )
 VALIDITY = (
-    "a short transfer over one path that loss and windows limit, not the link's rate; NewReno"
-    " after the first loss"
+    "a short transfer over one path, limited by loss and windows, not by the link's rate;"
+    " NewReno after the first loss"
 )
 MAX_LOSS = 0.5  # from here the mean handshake time is infinite
 
@@ -55,13 +55,12 @@ def predict(setup: Setup) -> Prediction | None:
     warnings = []
     if goodput > 0.5 * capacity:
         warnings.append(
-            f"it needs {goodput / capacity:.3g} of what the link carries: the link limits the"
-            " transfer, which the model does not know"
+            f"it needs {goodput / capacity:.3g} of the link's rate, a limit that the model ignores"
         )
     if handshake + sending > setup.duration:
-        warnings.append("the transfer is not over by the scenario's duration")
+        warnings.append("the transfer exceeds the scenario's duration")
     if path.loss and flow.congestion != "newreno":
-        warnings.append(f"congestion is {flow.congestion}: the model is of newreno")
+        warnings.append(f"congestion is {flow.congestion}: the model assumes newreno")
     return Prediction(
         NAME,
         SOURCE,

@@ -15,8 +15,8 @@ SOURCE = (
     " 5G Mobile Services, Sustainability 10(5), 2018, equations (1) to (18)"
 )
 VALIDITY = (
-    "NewReno over links in turn; no loss, no retransmission that reordering sets off, queues"
-    " that never overflow, constant delays"
+    "NewReno over links in turn; no loss, no retransmission due to reordering, unlimited"
+    " queues, constant delays"
 )
 MAX_SEGMENTS = 20_000  # rounds are counted one by one, and converge well before
 
@@ -58,7 +58,7 @@ def predict(setup: Setup) -> Prediction | None:
         validity=VALIDITY,
         goodput_mbps=goodput,
         bottleneck=(
-            "rounds that wait for one another: each sends what the round before got acknowledged"
+            "sequential rounds: each sends as much as the previous round acknowledged"
             if goodput < capacity
             else "none: the model lets links carry more than their rates"
         ),
@@ -70,18 +70,19 @@ def _outside(setup: Setup, goodput: float, capacity: float) -> tuple[str, ...]:
     flow, used = setup.first, paths(setup)
     links = [setup.links[hop] for path in used for hop in path.hops]
     checks = {
-        f"congestion is {flow.congestion}: the model is of newreno": flow.congestion != "newreno",
-        f"scheduler is {flow.scheduler}: the model lays packets in turn": flow.scheduler
+        f"congestion is {flow.congestion}: the model assumes newreno": flow.congestion
+        != "newreno",
+        f"scheduler is {flow.scheduler}: the model uses links in turn": flow.scheduler
         != "round-robin",
-        "packets are lost at random: the model knows no loss": any(path.loss for path in used),
-        "links have jitter or slots: the model has constant delays": any(
+        "packets are lost at random: the model assumes no loss": any(path.loss for path in used),
+        "links have jitter or slots: the model assumes constant delays": any(
             way.jitter or way.slot for link in links for way in link.directions
         ),
-        "links fail: the model knows no outages": any(link.down for link in links),
-        "others use the links: the model is of one connection alone": bool(setup.others),
-        "delays differ by more than three packets' times: in a real stack the disorder looks like"
-        " loss, and the goodput is far lower": _disorder(setup),
-        f"it exceeds the {capacity:.4g} Mbit/s that the links can carry": goodput > capacity,
+        "links have outages: the model ignores them": any(link.down for link in links),
+        "other flows use the links: the model has a single connection": bool(setup.others),
+        "delays differ by more than three transmission times: a real stack takes the"
+        " reordering for loss, and the goodput is far lower": _disorder(setup),
+        f"it exceeds the {capacity:.4g} Mbit/s of the links": goodput > capacity,
     }
     return tuple(text for text, holds in checks.items() if holds)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAME = "striped-cycle"
 SOURCE = "Ropewalk, docs/striped-tcp.md, equations (1) to (10)"
 VALIDITY = (
-    "NewReno, with or without SACK; nothing is lost, by chance or in a queue; no retransmission"
+    "NewReno, with or without SACK; no random loss, no queue overflow, no retransmission"
     " timeout; constant rates and delays"
 )
 MAX_SEGMENTS = (
@@ -102,51 +102,55 @@ def _bottleneck(
         often = "once" if whole.recoveries == 1 else f"{whole.recoveries} times"
         return (
             f"reordering: {often} in {whole.segments} segments three duplicate acknowledgements"
-            " halve the window though nothing is lost"
+            " halve the window although nothing is lost"
         )
     slowest = min(used, key=lambda path: path.rate)
     flow = setup.first
     share = flow.segment / flow.packet
     turns = len(used) * slowest.rate * share * BITS_TO_MBPS
     if flow.scheduler == "round-robin" and goodput > 0.9 * turns:
-        return f"{slowest.name}: links in turn carry no more than {len(used)} times the slowest"
-    return "the window, which the start or a buffer holds down"
+        return (
+            f"{slowest.name}: links used in turn carry at most {len(used)} times the slowest"
+            " link's rate"
+        )
+    return "the window, limited by the start-up or by a buffer"
 
 
 def _outside(setup: Setup, used: tuple[ConnectionPath, ...], whole: Transfer) -> tuple[str, ...]:
     flow = setup.first
     links = [setup.links[hop] for path in used for hop in path.hops]
     full = [
-        f"{path.name} holds {room:,.0f} bytes where {waited:,.0f} would wait: packets are dropped"
+        f"{path.name} has a queue of {room:,.0f} bytes, but {waited:,.0f} bytes would wait:"
+        " packets are dropped"
         for path, waited in zip(used, whole.queue_bytes, strict=True)
         if waited > (room := min(setup.links[hop].forward.queue for hop in path.hops))
     ]
     least_rto = min(flow.min_rto, flow.initial_rto)
     finished = whole.segments * flow.segment >= setup.first.traffic.most
     checks = {
-        f"congestion is {flow.congestion}: the model is of newreno": (
+        f"congestion is {flow.congestion}: the model assumes newreno": (
             flow.congestion != "newreno"
         ),
-        "rack tells losses by time: the model counts duplicate acknowledgements": (
+        "rack detects losses by time: the model counts duplicate acknowledgements": (
             flow.rack and flow.sack
         ),
-        "packets are lost at random: the model knows no loss": any(
+        "packets are lost at random: the model assumes no loss": any(
             path.loss or path.reverse_loss for path in used
         ),
-        "links have jitter or slots: the model has constant delays": any(
+        "links have jitter or slots: the model assumes constant delays": any(
             way.jitter or way.slot for link in links for way in link.directions
         ),
-        "links follow traces: the model has their mean rates": any(
+        "links follow traces: the model uses their mean rates": any(
             way.trace is not None for link in links for way in link.directions
         ),
-        "links fail: the model knows no outages": any(link.down for link in links),
-        "others use the links: the model is of one connection alone": bool(setup.others),
-        "paths have several hops: the model takes each for one link": any(
+        "links have outages: the model ignores them": any(link.down for link in links),
+        "other flows use the links: the model has a single connection": bool(setup.others),
+        "paths have several hops: the model treats each path as one link": any(
             len(path.hops) > 1 for path in used
         ),
-        f"acknowledgements stay out for {whole.longest_silence_s:.2g} s: a retransmission timer"
-        " may run out, which the model has not": whole.longest_silence_s > least_rto,
-        f"followed for {MAX_SEGMENTS} segments in which it did not come to repeat itself": (
+        f"no acknowledgement arrives for {whole.longest_silence_s:.2g} s: the model ignores"
+        " that a retransmission timeout may expire": whole.longest_silence_s > least_rto,
+        f"no state recurred within {MAX_SEGMENTS} segments": (
             whole.cycle is None and whole.segments >= MAX_SEGMENTS and not finished
         ),
     }

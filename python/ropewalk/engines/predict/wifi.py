@@ -15,9 +15,9 @@ def predict(setup: Setup) -> Prediction | None:
     for flow in flows:
         kind = flow.traffic.kind
         if kind != "bulk":
-            raise NoFormulaError(f"no formula has {kind} messages over 802.11 channels")
+            raise NoFormulaError(f"no formula covers {kind} messages over 802.11 channels")
         if flow.protocol == "striped-tcp":
-            raise NoFormulaError("no formula has striped-tcp over 802.11 channels")
+            raise NoFormulaError("no formula covers striped-tcp over 802.11 channels")
     from ..wireless.from_scenario import radio_layout
     from .wifi_airtime import airtime, cell
 

@@ -20,12 +20,12 @@ AIRTIME_SOURCE = (
     " radio's back-off"
 )
 AIRTIME_VALIDITY = (
-    "bulk; stations that take turns, one back-off after the other. No collisions, no losses to"
-    " hidden stations, no windows"
+    "bulk; stations take turns, with sequential backoffs. No collisions, no losses to hidden"
+    " stations, no windows"
 )
 SOME_LOST = 1e-4  # packet loss ratio from which windows shrink
 BIANCHI = "bianchi"
-BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et al., INFOCOM 2002)"
+BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a retry limit (Wu et al., INFOCOM 2002)"
 BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"
 
 
@@ -41,12 +41,15 @@ def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
         for way in ways
     ]
     if any(not load and limit is None for load, limit in zip(taken, most, strict=True)):
-        raise NoFormulaError("a path over unlimited wires beside 802.11 channels has no ceiling")
+        raise NoFormulaError(
+            "a path with unlimited wired links and 802.11 channels has no upper bound"
+        )
     hears = layout.hears()
     expected = ceilings(taken, hears, most_mbps=most, in_turn=True)
     ceiling = ceilings(taken, hears, most_mbps=most)
     warnings = [
-        f"{node} does not hear {hop.sender}, and destroys frames to {hop.receiver}: not counted"
+        f"{node} does not hear {hop.sender}, and its frames collide at {hop.receiver}: not"
+        " included"
         for hop, node in layout.hidden()
     ]
     if flow.protocol != "udp":
@@ -75,7 +78,7 @@ def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction
     wired = any(math.isfinite(way.wired_bps) for each in ways for way in each)
     if not single or wired or any(flow.protocol != "udp" for flow in flows):
         raise NoFormulaError(
-            "no formula has several flows over 802.11 channels, but for datagrams over a hop each"
+            "no formula covers several flows over 802.11 channels, except single-hop datagrams"
         )
     hops = [each[0].hops[0] for each in ways]
     sizes = {(flow.segment, flow.packet) for flow in flows}
@@ -90,7 +93,7 @@ def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction
     )
     if len({hop.channel for hop in hops}) > 1 or len(radios) > 1 or len(sizes) > 1 or apart:
         raise NoFormulaError(
-            "no formula has stations that are unlike or do not all hear each other"
+            "no formula covers stations that differ or do not all hear each other"
         )
     ((payload, packet),) = sizes
     cell = saturated_cell(radios.pop(), len(stations), packet, payload)
@@ -101,7 +104,7 @@ def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction
         BIANCHI_VALIDITY,
         goodput_mbps=cell.goodput_mbps / len(hops),
         bottleneck=f"channel {hops[0].channel}, shared by {len(stations)} senders",
-        warnings=("frames in error by noise or by hand are not counted",) if errors else (),
+        warnings=("frame errors (by noise or configured) are not included",) if errors else (),
         quantities={
             "together_mbps": cell.goodput_mbps,
             "collision_ratio": cell.collision,
@@ -136,8 +139,8 @@ def _losses(layout: RadioLayout, ways: Sequence[Route], packet: int) -> list[str
         lost = _error_of(layout, hop, packet) ** _radio_of(layout, hop, packet).tries
         if lost > SOME_LOST:
             found.append(
-                f"from {hop.sender} to {hop.receiver} {lost:.2%} of packets are lost after the"
-                " last try: what that does to windows is not counted"
+                f"from {hop.sender} to {hop.receiver} {lost:.2%} of the packets are lost after"
+                " the last transmission: the effect on windows is not included"
             )
     return found
 
@@ -154,4 +157,4 @@ def _bottleneck(cliques: Sequence[Sequence[Hop]]) -> str | None:
     channels = sorted({hop.channel for clique in cliques for hop in clique})
     if not channels:
         return None
-    return f"the air of channel {' and of '.join(channels)}"
+    return f"the airtime of channel {' and of '.join(channels)}"

@@ -98,7 +98,7 @@ def _wait(
         left = seconds + GRACE_S - elapsed
         if left <= 0:
             raise RuntimeError(
-                f"the testbed did not end within {seconds + GRACE_S:,.0f} s and was ended"
+                f"the testbed exceeded its limit of {seconds + GRACE_S:,.0f} s and was killed"
             )
         try:
             return child.communicate(given, timeout=min(LOOK_S, left) if progress else left)
@@ -123,5 +123,5 @@ def _reason(status: int, said: str) -> str:
     if said.strip():
         return said.strip()
     if status < 0:
-        return f"the testbed was ended by {signal.Signals(-status).name}"
-    return f"the testbed ended with status {status} and said nothing"
+        return f"the testbed was killed by {signal.Signals(-status).name}"
+    return f"the testbed ended with status {status} without a message"

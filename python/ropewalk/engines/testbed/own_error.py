@@ -121,9 +121,9 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     if not told:
         return None
     words = {
-        "stolen_s": "a hypervisor kept {} s from the processors",
-        "waited_s": "the run's threads waited {} s for one",
-        "others_s": "other processes had {} s",
+        "stolen_s": "a hypervisor took {} s from the processors",
+        "waited_s": "the run's threads waited {} s for a processor",
+        "others_s": "other processes used {} s",
     }
     machine = report["machine"]
     why = [text.format(f"{machine[key]:.2f}") for key, text in words.items() if machine.get(key)]

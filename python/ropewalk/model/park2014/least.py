@@ -200,7 +200,7 @@ class Problem:
         rate = number("demand", demand, above=0)
         if rate >= windows.sum():
             raise ValueError(
-                f"demand is {rate:g}: must be below {windows.sum():g}, what all subflows carry"
+                f"demand is {rate:g}: must be below {windows.sum():g}, the rate of all subflows"
             )
         return Problem(rate, c, (m - 1 + c * r) / 2, p, a, windows)
 

@@ -125,7 +125,7 @@ def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float,
     from scipy.optimize import brentq
 
     if not windows:
-        raise ValueError("windows is empty: must name one for each try")
+        raise ValueError("windows is empty: must have one per transmission")
     mean = [number("windows", each, least=0) / 2 for each in windows]
     others = whole("stations", stations) - 1
 

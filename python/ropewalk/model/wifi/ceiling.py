@@ -90,13 +90,13 @@ def ceilings(
     >>> round(ceilings([tcp], all_pairs, in_turn=True).goodput_mbps[0], 2)
     2.39
     """
-    require("the most that a channel carries", "scipy")
+    require("the bound by clique airtime", "scipy")
     from scipy.optimize import linprog
 
     bounds = [(0, most) for most in (most_mbps or [None] * len(flows))]
     for number, (flow, (_, most)) in enumerate(zip(flows, bounds, strict=True)):
         if not flow and most is None:
-            raise ValueError(f"flows[{number}] takes no air, and most_mbps says nothing of it")
+            raise ValueError(f"flows[{number}] uses no airtime and has no bound in most_mbps")
     constraints = list(_constraints(flows, hears, in_turn=in_turn))
     rows = np.array([row for row, _ in constraints]).reshape(-1, len(flows))
     found = linprog(-np.ones(len(flows)), rows, np.full(len(rows), 1e6), bounds=bounds)
