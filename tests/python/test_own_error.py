@@ -166,7 +166,7 @@ def test_a_warning_says_by_how_much_and_why(cold):
     run = report({"stolen_s": 0.6, "waited_s": 0.25, "others_s": 3.0})
     told = warning(run, own_error(run, cold))
     assert "more than 5 %" in told
-    for part in ("kept 0.60 s", "waited 0.25 s", "other processes had 3.00 s"):
+    for part in ("took 0.60 s", "waited 0.25 s", "other processes used 3.00 s"):
         assert part in told
     quiet = report()
     assert warning(quiet, own_error(quiet, cold)) is None

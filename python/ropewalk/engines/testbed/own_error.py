@@ -115,7 +115,7 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     >>> error = {"goodput_mbps": {"low": 9.0, "high": 9.9}, "delay_ms": {}}
     >>> told = warning({"goodput_mbps": 9.0, "machine": {"others_s": 9.2}}, error)
     >>> told.partition(": ")[2]
-    'goodput may be off by 10 %, more than 5 %; other processes had 9.20 s'
+    'goodput may be off by 10 %, more than 5 %; other processes used 9.20 s'
     """
     told = list(wide(report, error))
     if not told:
