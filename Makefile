@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup programs wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
+.PHONY: help setup programs wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream random-scenarios worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -207,8 +207,8 @@ thin-stream: tools ## measure a thin stream through the gateway, alone and besid
 			through=$(THROUGH) runs=$(RUNS)
 
 WORLDS ?= 1000
-worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
-	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
+random-scenarios worlds: setup ## simulate 1000 random scenarios: the gateway, MPTCP, and each link alone; ten minutes
+	$(BIN)/python tests/agreement/scenario_survey.py --worlds $(WORLDS)
 
 hulls: setup models ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/agreement/prices.md
 	$(BIN)/python tests/agreement/hulls.py --write

@@ -108,7 +108,7 @@ Corner: TypeAlias = tuple[float, float, str]
 
 
 @dataclass(frozen=True)
-class World:
+class VideoScenario:
     """Two links, as milliseconds at which 1500 bytes may be sent, and video frames in bytes."""
 
     name: str
@@ -194,10 +194,10 @@ def live_video(rng: np.random.Generator, rate: float = RATE) -> np.ndarray:
     return np.asarray(np.ceil(sizes * rate / 8 / FRAME_RATE / measured.mean()))
 
 
-def drawn(seed: int) -> World:
+def drawn(seed: int) -> VideoScenario:
     rng = np.random.default_rng(seed)
-    return World(
-        f"world-{seed}",
+    return VideoScenario(
+        f"scenario-{seed}",
         autoregression(rng, 3.0, 1.2, (0.3, 5.0)),
         autoregression(rng, 15.0, 3.0, (10.0, 20.0)),
         live_video(rng),
@@ -218,7 +218,7 @@ def rail(path: Path) -> np.ndarray:
     return np.sort(1e3 * (times[order] - times[0]))
 
 
-def recorded(folder: Path) -> Iterator[World]:
+def recorded(folder: Path) -> Iterator[VideoScenario]:
     """Yield scenarios of recorded links, each with its own video."""
     cellular = {path.stem: np.loadtxt(path) for path in sorted(folder.glob("cellular/*.down"))}
     elephants = {
@@ -230,27 +230,27 @@ def recorded(folder: Path) -> Iterator[World]:
         carried = sum(8e3 * OPPORTUNITY * link.size / link[-1] for link in (wifi, lte))
         frames = live_video(np.random.default_rng(1000 + number), min(RATE, carried / 2))
         short = [name.split("-")[0] if name in cellular else name.split(".")[-1] for name in pair]
-        yield World(" then ".join(short), wifi, lte, frames)
+        yield VideoScenario(" then ".join(short), wifi, lte, frames)
 
 
-def points(worlds: Sequence[World], transport: str, folder: Path) -> pl.DataFrame:
+def points(scenarios: Sequence[VideoScenario], transport: str, folder: Path) -> pl.DataFrame:
     """Return cost and lateness of each scheduler, parameter and scenario."""
-    paths = {world.name: world.written(folder) for world in worlds}
+    paths = {one.name: one.written(folder) for one in scenarios}
     jobs = [
-        (world, scheduler, knob)
-        for world in worlds
+        (one, scheduler, knob)
+        for one in scenarios
         for scheduler, knobs in KNOBS.items()
         if not (transport == "bas" and scheduler == "linux")
         for knob in knobs
     ]
 
-    def run(job: tuple[World, str, dict[str, Value]]) -> dict[str, object]:
-        world, scheduler, knob = job
+    def run(job: tuple[VideoScenario, str, dict[str, Value]]) -> dict[str, object]:
+        one, scheduler, knob = job
         chosen = {"transport.scheduler": {"name": scheduler, **knob} if knob else scheduler}
-        scenario = world.scenario(paths[world.name], transport).with_(chosen)
+        scenario = one.scenario(paths[one.name], transport).with_(chosen)
         found = ropewalk.simulate(scenario, threads=1).runs[0]
         return {
-            "world": world.name,
+            "scenario": one.name,
             "scheduler": scheduler,
             "knob": " ".join(f"{key} {value}" for key, value in knob.items()),
             "cost": found["cost"],
@@ -304,7 +304,7 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
             return None
         own = found.filter(pl.col("scheduler") == scheduler)
         each = [
-            part * own.filter(pl.col("knob") == knob).sort("world")["cost"].to_numpy()
+            part * own.filter(pl.col("knob") == knob).sort("scenario")["cost"].to_numpy()
             for knob, part in parts.items()
         ]
         return np.asarray(np.sum(each, axis=0))
@@ -343,19 +343,21 @@ def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return joined
 
 
-def by_world(worlds: Sequence[World], known: Sequence[float], runs: pl.DataFrame) -> pl.DataFrame:
+def by_scenario(
+    scenarios: Sequence[VideoScenario], known: Sequence[float], runs: pl.DataFrame
+) -> pl.DataFrame:
     """Return cost and lateness of each scenario, with one parameter per scheduler."""
-    bounds = pl.DataFrame({"world": [world.name for world in worlds], "bound": known})
+    bounds = pl.DataFrame({"scenario": [one.name for one in scenarios], "bound": known})
     for scheduler, knob in ONE_KNOB.items():
         if scheduler not in runs["scheduler"]:
             continue
         own = runs.filter(scheduler=scheduler, knob=knob).select(
-            "world",
+            "scenario",
             pl.format("{} ({})", pl.col("cost").round(1), pl.col("late").round(1)).alias(
                 scheduler
             ),
         )
-        bounds = bounds.join(own, on="world")
+        bounds = bounds.join(own, on="scenario")
     return bounds
 
 
@@ -393,7 +395,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=20, help="how many worlds (20)")
+    parser.add_argument("--seeds", type=int, default=20, help="number of scenarios (20)")
     parser.add_argument("--first", type=int, default=101, help="the first one's seed (101)")
     parser.add_argument("--traces", type=Path, help="folder of recorded links instead")
     parser.add_argument("--picture", type=Path, help="where the picture is kept")
@@ -403,19 +405,19 @@ def main() -> None:
     asked = parser.parse_args()
     mpl.use("agg")
     if asked.traces:
-        worlds = list(recorded(asked.traces))
+        scenarios = list(recorded(asked.traces))
     else:
-        worlds = [drawn(asked.first + number) for number in range(asked.seeds)]
+        scenarios = [drawn(asked.first + number) for number in range(asked.seeds)]
     with ThreadPoolExecutor() as pool:
-        bounds = list(pool.map(World.bound, worlds))
+        bounds = list(pool.map(VideoScenario.bound, scenarios))
     known = float(np.mean([cost for cost, _ in bounds]))
     hopeless = [
-        world.name for world, (_, in_time) in zip(worlds, bounds, strict=True) if not in_time
+        one.name for one, (_, in_time) in zip(scenarios, bounds, strict=True) if not in_time
     ]
-    print(f"{len(worlds)} worlds; least cost with the links known: {known:.2f}")
+    print(f"{len(scenarios)} scenarios; least cost with the links known: {known:.2f}")
     print(f"not all can be in time in: {', '.join(hopeless) or 'none'}")
     with tempfile.TemporaryDirectory() as folder:
-        found = {transport: points(worlds, transport, Path(folder)) for transport in TRANSPORTS}
+        found = {transport: points(scenarios, transport, Path(folder)) for transport in TRANSPORTS}
     every = means(found)
     tables = [Table("hull-points", "means", every, dict.fromkeys(every.columns, ".2f"))]
     if asked.traces:
@@ -424,13 +426,13 @@ def main() -> None:
             Table(
                 f"recorded-{transport}",
                 f"{transport}: cost (% late)",
-                by_world(worlds, costs, found[transport]),
+                by_scenario(scenarios, costs, found[transport]),
                 {"bound": ".1f"},
             )
             for transport in ("mptcp", "bas")
         ]
     else:
-        bound = pl.DataFrame({"worlds": [len(worlds)], "least cost": [known]})
+        bound = pl.DataFrame({"scenarios": [len(scenarios)], "least cost": [known]})
         tables.append(Table("hulls-bound", "bound", bound, {"least cost": ".2f"}))
         tables += [
             Table(f"hulls-{transport}", transport, compared(runs), {"cost": ".2f"})

@@ -33,17 +33,17 @@ RATE = f"{3.5 / hulls.ON_WIRE:.3f} Mbit/s"
 
 
 @pytest.fixture(scope="module")
-def worlds():
+def scenarios():
     return [hulls.drawn(seed) for seed in range(901, 907)]
 
 
-def test_the_cheapest_in_time_is_near_the_bound_and_in_time(worlds, tmp_path, monkeypatch):
-    bounds = [world.bound() for world in worlds]
+def test_the_cheapest_in_time_is_near_the_bound_and_in_time(scenarios, tmp_path, monkeypatch):
+    bounds = [scenario.bound() for scenario in scenarios]
     assert all(in_time for _, in_time in bounds)
     known = statistics.mean(cost for cost, _ in bounds)
     knobs = {"min-rtt": [{}], hulls.OURS: [{}], "traffic-split": [{"d_net": "10 ms"}]}
     monkeypatch.setattr(hulls, "KNOBS", knobs)
-    runs = hulls.points(worlds, "mptcp, profile rfc", tmp_path)
+    runs = hulls.points(scenarios, "mptcp, profile rfc", tmp_path)
     mean = runs.group_by("scheduler").agg(pl.col("cost", "late").mean())
     cost, late = (
         {row["scheduler"]: row[of] for row in mean.to_dicts()} for of in ("cost", "late")

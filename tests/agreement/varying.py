@@ -2,9 +2,9 @@
 
     python tests/agreement/varying.py [--runs 3] [--worlds 30]
 
-Named cases (jitter, another's TCP), and random scenarios of `worlds.py` with at most `MAX_MBPS`,
-the testbed's limit: goodput of `bas`, MPTCP, and TCP on the best link; medians of some runs. Needs
-root and real time: with three runs, ten minutes for the cases and twenty for thirty random
+Named cases (jitter, another's TCP), and random scenarios with at most `MAX_MBPS`, the testbed's
+limit: goodput of `bas`, MPTCP, and TCP on the best link; medians of some runs. Needs root and real
+time: with three runs, ten minutes for the cases and twenty for thirty random
 scenarios.
 """
 
@@ -18,9 +18,9 @@ from typing import Any
 
 import polars as pl
 
-import random_worlds
+import random_scenarios
 import ropewalk
-import worlds
+import scenario_survey
 from both_sides import measured
 from ropewalk.cli.progress import progress
 from ropewalk.scenario import Value
@@ -31,9 +31,9 @@ REFERENCE = "varying-testbed.csv"
 METHODS = ("bas", "MPTCP", "best link")
 SIZES: dict[str, Value] = {"receive_buffer": "4 MiB", "send_buffer": "4 MiB"}
 TRANSPORT: dict[str, dict[str, Value]] = {
-    "bas": worlds.transport("bas 4 MiB"),
-    "MPTCP": worlds.MPTCP | SIZES,
-    "best link": worlds.alone("l1") | SIZES,
+    "bas": scenario_survey.transport("bas 4 MiB"),
+    "MPTCP": scenario_survey.MPTCP | SIZES,
+    "best link": scenario_survey.alone("l1") | SIZES,
 }
 
 
@@ -54,7 +54,8 @@ class Case:
             ]
         lines.append("[transport]")
         lines += [
-            f"{key} = {random_worlds.quoted(value)}" for key, value in TRANSPORT[method].items()
+            f"{key} = {random_scenarios.toml_entry(value)}"
+            for key, value in TRANSPORT[method].items()
         ]
         if self.has_competitor:
             lines.append('[[competitor]]\nname = "other"\nprotocol = "tcp"\npath = "l1"')
@@ -102,17 +103,17 @@ def case_jobs() -> Iterator[Job]:
         yield Job(name, method, case.scenario(method))
 
 
-def world_jobs(wanted: int) -> Iterator[Job]:
+def random_jobs(wanted: int) -> Iterator[Job]:
     """Yield the first random scenarios within the testbed's limit."""
-    every = (random_worlds.world(seed) for seed in count())
-    slow = (world for world in every if world.scenario().capacity_mbps <= MAX_MBPS)
-    for world in islice(slow, wanted):
-        name = f"{world.seed}, {world.kind}"
+    every = (random_scenarios.random_scenario(seed) for seed in count())
+    slow = (drawn for drawn in every if drawn.scenario().capacity_mbps <= MAX_MBPS)
+    for drawn in islice(slow, wanted):
+        name = f"{drawn.seed}, {drawn.kind}"
         for method in METHODS[:2]:
-            yield Job(name, method, world.scenario(**TRANSPORT[method]))
+            yield Job(name, method, drawn.scenario(**TRANSPORT[method]))
         alone = [
-            Job(name, METHODS[2], world.scenario(**worlds.alone(link.name), **SIZES))
-            for link in world.links
+            Job(name, METHODS[2], drawn.scenario(**scenario_survey.alone(link.name), **SIZES))
+            for link in drawn.links
         ]
         yield max(alone, key=lambda job: job.simulated(1))
 
@@ -154,7 +155,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="of each; 3 if not given")
     parser.add_argument("--worlds", type=int, default=30, help="how many; 30 if not given")
     options = parser.parse_args()
-    cases, random = list(case_jobs()), list(world_jobs(options.worlds))
+    cases, random = list(case_jobs()), list(random_jobs(options.worlds))
     found = measure(cases + random, options.runs)
     found.write_csv(ROOT / "tests/reference" / REFERENCE)
     tables = made_tables(found, cases, random, options.runs)
@@ -169,7 +170,7 @@ def made_tables(
     title = "Goodput on links that vary, Mbit/s"
     return [
         table("varying", title, compared(found, cases, runs)),
-        table("varying-worlds", f"{title}: random worlds", compared(found, random, runs)),
+        table("varying-random", f"{title}: random scenarios", compared(found, random, runs)),
     ]
 
 

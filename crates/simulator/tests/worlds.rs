@@ -60,7 +60,8 @@ const ONE_LINK: [(&str, f64); 20] = [
 
 /// Mbit/s, the median of three runs.
 fn goodput(name: &str, overrides: &[(String, String)]) -> f64 {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agreement/worlds");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agreement/worst-scenarios");
     let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a world");
     let mut no_files = |_: &str| Err("no files".to_owned());
     let scenario = Scenario::parse(&text, name, overrides, &mut no_files).expect("no errors");
