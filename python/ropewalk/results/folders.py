@@ -165,7 +165,7 @@ def check_folder(folder: Path) -> None:
                 " empty folder"
             )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    _beside(folder).rmdir()
+    _temporary_folder(folder).rmdir()
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         As `check_folder`.
     """
     check_folder(folder)
-    made = _beside(folder)
+    made = _temporary_folder(folder)
     try:
         yield made
         made.chmod(0o777 & ~umask())
@@ -229,7 +229,7 @@ def write_table(frame: pl.DataFrame, file: Path) -> None:
     file.write_bytes(content.getbuffer())
 
 
-def _beside(folder: Path) -> Path:
+def _temporary_folder(folder: Path) -> Path:
     """Make a temporary folder next to another, which errors name."""
     try:
         return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))

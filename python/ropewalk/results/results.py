@@ -413,8 +413,8 @@ def _first_name(run: dict[str, Any]) -> str:
 
 def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry's numbers, with its name in the column of its kind."""
-    told = ((what if key == "name" else key, value) for key, value in entry.items())
-    return {key: value for key, value in told if key not in ("flows", "subflows")}
+    renamed = ((what if key == "name" else key, value) for key, value in entry.items())
+    return {key: value for key, value in renamed if key not in ("flows", "subflows")}
 
 
 def flat_row(run: dict[str, Any]) -> dict[str, Any]:

@@ -36,15 +36,17 @@ def object_of(*tables: str) -> Schema:
     keys: dict[str, Any] = {}
     for table in tables:
         keys |= _declared()[table]
-    told = {name: [each, ""] if isinstance(each, str) else each for name, each in keys.items()}
-    more = told.pop("*", None)
+    described = {
+        name: [each, ""] if isinstance(each, str) else each for name, each in keys.items()
+    }
+    more = described.pop("*", None)
     return {
         "type": "object",
         "properties": {
             name: _kind(kind.rstrip("!")) | ({"description": meaning} if meaning else {})
-            for name, (kind, meaning) in told.items()
+            for name, (kind, meaning) in described.items()
         },
-        "required": [name for name, (kind, _) in told.items() if kind.endswith("!")],
+        "required": [name for name, (kind, _) in described.items() if kind.endswith("!")],
         "additionalProperties": _kind(more[0]) if more else False,
     }
 

@@ -88,13 +88,13 @@ def found(path: Path) -> Path:
         same = [name for name in names() if Path(name).name == path.stem]
         if path.suffix != ".toml" or not same:
             return path
-        told = f"no such file; did you mean the bundled scenario {same[0]}?"
-        raise FileNotFoundError(2, told, str(path))
+        message = f"no such file; did you mean the bundled scenario {same[0]}?"
+        raise FileNotFoundError(2, message, str(path))
     try:
         return file(str(path))
     except ValueError as error:
-        told = str(error).removeprefix(f"{path}: ")
-        raise FileNotFoundError(2, f"no such file, and {told}", str(path)) from None
+        message = str(error).removeprefix(f"{path}: ")
+        raise FileNotFoundError(2, f"no such file, and {message}", str(path)) from None
 
 
 def copy(folder: Path, wanted: Sequence[str] = ()) -> list[Path]:
@@ -141,6 +141,6 @@ def copy(folder: Path, wanted: Sequence[str] = ()) -> list[Path]:
 def _traces(scenario: Path) -> list[Path]:
     """Return the trace files in a scenario's folder that it names."""
     text = scenario.read_text()
-    beside = sorted(each for each in scenario.parent.rglob("*") if each.is_file())
-    told = ((each, each.relative_to(scenario.parent).as_posix()) for each in beside)
-    return [each for each, path in told if f'"{path}"' in text]
+    traces = sorted(each for each in scenario.parent.rglob("*") if each.is_file())
+    relative = ((each, each.relative_to(scenario.parent).as_posix()) for each in traces)
+    return [each for each, path in relative if f'"{path}"' in text]

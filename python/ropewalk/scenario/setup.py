@@ -342,22 +342,22 @@ def setup_of(values: Mapping[str, Any]) -> Setup:
         competitors=tuple(_flow(each, each["traffic"]) for each in values["competitor"]),
         channels=tuple(map(_channel, values["channel"])),
         nodes=tuple(map(_node, values["node"])),
-        mesh=_made(Mesh, values["mesh"]) if "mesh" in values else None,
+        mesh=_from_known(Mesh, values["mesh"]) if "mesh" in values else None,
     )
 
 
 def _link(known: Mapping[str, Any]) -> Link:
-    return _made(
+    return _from_known(
         Link,
         known,
-        forward=_made(Direction, known["forward"]),
-        reverse=_made(Direction, known["reverse"]),
+        forward=_from_known(Direction, known["forward"]),
+        reverse=_from_known(Direction, known["reverse"]),
         ends=(known["from"], known["to"]) if "from" in known else None,
     )
 
 
 def _flow(known: Mapping[str, Any], traffic: Mapping[str, Any]) -> Flow:
-    return _made(Flow, known, traffic=_made(Traffic, traffic))
+    return _from_known(Flow, known, traffic=_from_known(Traffic, traffic))
 
 
 def _channel(known: Mapping[str, Any]) -> Channel:
@@ -365,16 +365,18 @@ def _channel(known: Mapping[str, Any]) -> Channel:
     fading = propagation.get("fading")
     return Channel(
         known["name"],
-        _made(Propagation, propagation, fading=fading and _made(Fading, fading)),
+        _from_known(Propagation, propagation, fading=fading and _from_known(Fading, fading)),
         "own table" if "table" in errors else errors["model"],
     )
 
 
 def _node(known: Mapping[str, Any]) -> Node:
-    return _made(Node, known, radios=tuple(_made(NodeRadio, each) for each in known["radios"]))
+    return _from_known(
+        Node, known, radios=tuple(_from_known(NodeRadio, each) for each in known["radios"])
+    )
 
 
-def _made(cls: type[T], known: Mapping[str, Any], **more: Any) -> T:
+def _from_known(cls: type[T], known: Mapping[str, Any], **more: Any) -> T:
     """Return a data class made of the keys that it knows; lists become tuples."""
     names = {each.name for each in fields(cls)} - more.keys()  # type: ignore[arg-type]
     return cls(**{name: _frozen(known[name]) for name in names if name in known}, **more)

@@ -76,8 +76,8 @@ def _build() -> Path:
         )
     crates = [word for crate in CRATES for word in ("--package", crate)]
     command = [cargo, "build", "--locked", "--profile", PROFILE, *crates]
-    said = "ropewalk: builds gateway and testbed, once, in a minute or two"
-    print(said, file=sys.stderr, flush=True)
+    message = "ropewalk: builds gateway and testbed, once, in a minute or two"
+    print(message, file=sys.stderr, flush=True)
     # Standard output carries results only.
     if subprocess.run(command, cwd=CLONE, stdout=sys.stderr.fileno(), check=False).returncode:
         raise UnavailableError(

@@ -150,11 +150,11 @@ def _outside(links: list[Link], nearly_full: bool) -> tuple[str, ...]:
     forward = [link.forward for link in links]
     checks = {
         "a link's rate follows a trace: the formula uses its mean": any(
-            way.trace is not None for way in forward
+            direction.trace is not None for direction in forward
         ),
         "links have outages: the formula ignores them": any(link.down for link in links),
         "links have jitter or slots: the formula assumes constant delays": any(
-            way.jitter or way.slot for way in forward
+            direction.jitter or direction.slot for direction in forward
         ),
         "a link's load is close to its rate: its queue varies slowly, so that a run may"
         " differ from the mean": nearly_full,

@@ -53,7 +53,9 @@ def predict(setup: Setup) -> Prediction | None:
             "goodput_mbps": each * share * BYTES_TO_MBPS,
             "rtt_ms": 1e3 * rtt,
         }
-        for path, each, rtt in zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)
+        for path, each, rtt in zip(
+            _subflow_paths(setup, used), outcome.subflows, outcome.rtts, strict=True
+        )
     ]
     quantities: dict[str, object] = {"subflows": subflows}
     if math.isfinite(outcome.completion):
@@ -79,7 +81,7 @@ def predict(setup: Setup) -> Prediction | None:
     )
 
 
-def _ways(setup: Setup, used: tuple[ConnectionPath, ...]) -> list[ConnectionPath]:
+def _subflow_paths(setup: Setup, used: tuple[ConnectionPath, ...]) -> list[ConnectionPath]:
     """Return the path of each subflow."""
     flow = setup.first
     many = flow.subflows_per_path if flow.protocol == "mptcp" else 1
@@ -147,9 +149,9 @@ def _bottleneck(setup: Setup, outcome: fluid.Outcome) -> str:
         what = "send_buffer" if flow.send_buffer < window else "receive_buffer"
         if len(used) == 1:
             return f"the {what}: smaller than the path's bandwidth-delay product"
-        ways = zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)
+        rates = zip(_subflow_paths(setup, used), outcome.subflows, outcome.rtts, strict=True)
         # In-order data wait for the segments with the longest round trip, queue included.
-        rtt, name = max((rtt, path.name) for path, rate, rtt in ways if rate > 0.0)
+        rtt, name = max((rtt, path.name) for path, rate, rtt in rates if rate > 0.0)
         least = 1e3 * min(outcome.rtts)
         return (
             f"the {what}: it is full while data wait on {name}, with a round trip of"
@@ -171,7 +173,9 @@ def _bottleneck(setup: Setup, outcome: fluid.Outcome) -> str:
 def _outside(setup: Setup, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
     flow, used = setup.first, paths(setup)
     links = [setup.links[hop] for path in used for hop in path.hops]
-    jitter = any(way.jitter or way.slot for link in links for way in link.directions)
+    jitter = any(
+        direction.jitter or direction.slot for link in links for direction in link.directions
+    )
     checks = {
         "a small window over several paths: bursts matter, and simulations may give half or"
         " twice the goodput; run `simulate`": len(used) > 1
@@ -232,11 +236,11 @@ def _connection(setup: Setup, flow: Flow) -> fluid.FluidConnection:
     if scheme not in INCREASES:
         raise NoFormulaError(f'{NAME} is left out: it has no formula for congestion = "{scheme}"')
     used = paths(setup, flow)
-    ways = [_path(setup, path, packet, flow.ack_bytes) for path in used]
+    subflow_paths = [_path(setup, path, packet, flow.ack_bytes) for path in used]
     if flow.protocol == "mptcp":
-        ways = [way for way in ways for _ in range(flow.subflows_per_path)]
+        subflow_paths = [each for each in subflow_paths for _ in range(flow.subflows_per_path)]
     return fluid.FluidConnection(
-        paths=tuple(ways),
+        paths=tuple(subflow_paths),
         congestion=scheme,
         segment=segment,
         packet=packet,

@@ -78,15 +78,15 @@ def _path(numbers: Mapping[str, int], name: str, links: tuple[Link, ...]) -> Con
     wires = [link for link in links if link.channel is None]
     forward = [link.forward for link in wires]
     reverse = [link.reverse for link in wires]
-    delay = math.fsum(way.delay for way in forward)
+    delay = math.fsum(direction.delay for direction in forward)
     return ConnectionPath(
         name=name,
         hops=tuple(numbers[link.name] for link in links),
-        rate=min((way.rate for way in forward), default=math.inf),
-        reverse_rate=min((way.rate for way in reverse), default=math.inf),
+        rate=min((direction.rate for direction in forward), default=math.inf),
+        reverse_rate=min((direction.rate for direction in reverse), default=math.inf),
         delay=delay,
-        rtt=delay + math.fsum(way.delay for way in reverse),
-        loss=1 - math.prod(1 - way.loss for way in forward),
-        reverse_loss=1 - math.prod(1 - way.loss for way in reverse),
+        rtt=delay + math.fsum(direction.delay for direction in reverse),
+        loss=1 - math.prod(1 - direction.loss for direction in forward),
+        reverse_loss=1 - math.prod(1 - direction.loss for direction in reverse),
         wireless=len(wires) < len(links),
     )

@@ -138,10 +138,10 @@ def _outside(setup: Setup, used: tuple[ConnectionPath, ...], whole: Transfer) ->
             path.loss or path.reverse_loss for path in used
         ),
         "links have jitter or slots: the model assumes constant delays": any(
-            way.jitter or way.slot for link in links for way in link.directions
+            direction.jitter or direction.slot for link in links for direction in link.directions
         ),
         "links follow traces: the model uses their mean rates": any(
-            way.trace is not None for link in links for way in link.directions
+            direction.trace is not None for link in links for direction in link.directions
         ),
         "links have outages: the model ignores them": any(link.down for link in links),
         "other flows use the links: the model has a single connection": bool(setup.others),

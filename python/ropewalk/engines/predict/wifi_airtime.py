@@ -34,11 +34,11 @@ def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
     flow = setup.first
     payload: int = flow.segment
     packet = payload + flow.header_bytes
-    ways = routes(setup, flow.paths)
-    taken = [_loads(setup, layout, way, packet, payload) for way in ways]
+    used = routes(setup, flow.paths)
+    taken = [_loads(setup, layout, route, packet, payload) for route in used]
     most = [
-        None if math.isinf(way.wired_bps) else way.wired_bps * BITS_TO_MBPS * payload / packet
-        for way in ways
+        None if math.isinf(route.wired_bps) else route.wired_bps * BITS_TO_MBPS * payload / packet
+        for route in used
     ]
     if any(not load and limit is None for load, limit in zip(taken, most, strict=True)):
         raise NoFormulaError(
@@ -53,7 +53,7 @@ def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
         for hop, node in layout.hidden()
     ]
     if flow.protocol != "udp":
-        warnings += _losses(layout, ways, packet)
+        warnings += _losses(layout, used, packet)
     return Prediction(
         AIRTIME,
         AIRTIME_SOURCE,
@@ -64,8 +64,8 @@ def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
         quantities={
             "at_most_mbps": sum(ceiling.goodput_mbps),
             "paths": [
-                {"path": way.name, "goodput_mbps": goodput}
-                for way, goodput in zip(ways, expected.goodput_mbps, strict=True)
+                {"path": route.name, "goodput_mbps": goodput}
+                for route, goodput in zip(used, expected.goodput_mbps, strict=True)
             ],
         },
     )
@@ -73,14 +73,14 @@ def airtime(setup: Setup, layout: RadioLayout) -> Prediction:
 
 def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction:
     """Predict datagram senders in one cell; raise an error for any other set of flows."""
-    ways = [routes(setup, flow.paths) for flow in flows]
-    single = all(len(each) == 1 and len(each[0].hops) == 1 for each in ways)
-    wired = any(math.isfinite(way.wired_bps) for each in ways for way in each)
+    used = [routes(setup, flow.paths) for flow in flows]
+    single = all(len(each) == 1 and len(each[0].hops) == 1 for each in used)
+    wired = any(math.isfinite(route.wired_bps) for each in used for route in each)
     if not single or wired or any(flow.protocol != "udp" for flow in flows):
         raise NoFormulaError(
             "no formula covers several flows over 802.11 channels, except single-hop datagrams"
         )
-    hops = [each[0].hops[0] for each in ways]
+    hops = [each[0].hops[0] for each in used]
     sizes = {(flow.segment, flow.packet) for flow in flows}
     packet = max(size for _, size in sizes)
     radios = {_radio_of(layout, hop, packet) for hop in hops}
@@ -114,13 +114,13 @@ def cell(setup: Setup, layout: RadioLayout, flows: Sequence[Flow]) -> Prediction
 
 
 def _loads(
-    setup: Setup, layout: RadioLayout, way: Route, packet: int, payload: int
+    setup: Setup, layout: RadioLayout, route: Route, packet: int, payload: int
 ) -> tuple[Load, ...]:
     flow = setup.first
     datagrams = flow.protocol == "udp"
     try:
         return loads(
-            way.hops,
+            route.hops,
             lambda hop, size: _radio_of(layout, hop, size),
             packet,
             payload,
@@ -129,13 +129,13 @@ def _loads(
             frame_error=lambda hop, size: _error_of(layout, hop, size),
         )
     except ValueError as error:
-        raise NoFormulaError(f"path {way.name}: {error}: nothing arrives") from None
+        raise NoFormulaError(f"path {route.name}: {error}: nothing arrives") from None
 
 
-def _losses(layout: RadioLayout, ways: Sequence[Route], packet: int) -> list[str]:
+def _losses(layout: RadioLayout, used: Sequence[Route], packet: int) -> list[str]:
     """Return warnings about packet loss after all retries, which may limit windows."""
     found = []
-    for hop in dict.fromkeys(hop for way in ways for hop in way.hops):
+    for hop in dict.fromkeys(hop for route in used for hop in route.hops):
         lost = _error_of(layout, hop, packet) ** _radio_of(layout, hop, packet).tries
         if lost > SOME_LOST:
             found.append(

@@ -103,28 +103,30 @@ def testbed(
     if capture_at is not None and capture is None:
         raise ValueError(f"capture_at = {capture_at!r}: only with a capture")
     request: dict[str, Any] = {
-        **_of(scenario),
+        **_request_of(scenario),
         "histogram": True,
         "emulator": emulator,
-        **_given(step=step, kernel_congestion=kernel_congestion),
+        **_without_none(step=step, kernel_congestion=kernel_congestion),
     }
     file = None if capture is None else Path(capture).absolute()
-    place = _given(capture_at=capture_at)
+    capture_place = _without_none(capture_at=capture_at)
     each, total = scenario.duration_s, math.ceil(runs * scenario.duration_s)
     finished = []
     for number in range(runs):
-        asked = {**request, "seed": seed + number}
-        tell = None if progress is None else _run_progress(progress, number * each, each, total)
+        run_request = {**request, "seed": seed + number}
+        on_progress = (
+            None if progress is None else _run_progress(progress, number * each, each, total)
+        )
 
         def once(
             to: Path | None,
-            asked: dict[str, Any] = asked,
-            tell: Callable[[float], object] | None = tell,
+            run_request: dict[str, Any] = run_request,
+            on_progress: Callable[[float], object] | None = on_progress,
         ) -> KernelRun:
-            capturing = {} if to is None else {"capture": str(to), **place}
+            capturing = {} if to is None else {"capture": str(to), **capture_place}
             folder = None if to is None else to.resolve().parent
             report = run_child(
-                "world", asked | capturing, seconds=each, progress=tell, folder=folder
+                "world", run_request | capturing, seconds=each, progress=on_progress, folder=folder
             )
             return KernelRun(report, scenario)
 
@@ -191,11 +193,11 @@ def doctor(scenario: Given | None = None) -> dict[str, Any]:
     >>> sorted(ropewalk.emulation.doctor()["machine"])
     ['checks', 'congestion', 'kernel']
     """
-    request = None if scenario is None else {**_of(Scenario.of(scenario)), "seed": 1}
+    request = None if scenario is None else {**_request_of(Scenario.of(scenario)), "seed": 1}
     return run_child("examine", request)
 
 
-def _of(scenario: Scenario) -> dict[str, Any]:
+def _request_of(scenario: Scenario) -> dict[str, Any]:
     """Return the scenario with its files' contents, for the child process."""
     return {
         "scenario": scenario.text,
@@ -205,7 +207,7 @@ def _of(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _given(**options: str | None) -> dict[str, str]:
+def _without_none(**options: str | None) -> dict[str, str]:
     return {key: value for key, value in options.items() if value is not None}
 
 

@@ -69,17 +69,17 @@ def run_child(
         start_new_session=True,
     ) as child:
         try:
-            printed, said = _wait(child, json.dumps(request), seconds, progress)
+            printed, message = _wait(child, json.dumps(request), seconds, progress)
         finally:
             _end(child)
             for begun in [] if folder is None else folder.glob(PARTIAL.format(child.pid)):
                 begun.unlink(missing_ok=True)
     if child.returncode == WRONG_INPUT:
-        raise ScenarioError(said.strip())
+        raise ScenarioError(message.strip())
     if child.returncode == UNAVAILABLE:
-        raise UnavailableError(said.strip())
+        raise UnavailableError(message.strip())
     if child.returncode != 0:
-        raise RuntimeError(_reason(child.returncode, said))
+        raise RuntimeError(_reason(child.returncode, message))
     report: dict[str, Any] = json.loads(printed)
     return report
 
@@ -119,9 +119,9 @@ def _end(child: subprocess.Popen[str]) -> None:
         child.kill()
 
 
-def _reason(status: int, said: str) -> str:
-    if said.strip():
-        return said.strip()
+def _reason(status: int, message: str) -> str:
+    if message.strip():
+        return message.strip()
     if status < 0:
         return f"the testbed was killed by {signal.Signals(-status).name}"
     return f"the testbed ended with status {status} without a message"

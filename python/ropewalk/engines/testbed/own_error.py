@@ -70,11 +70,11 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
     longer = _longer(report, 4 * late["mean"] + 2 * wait)
     most = [goodput / (1 - share) * longer] if share < 1 and longer is not None else []
     most += _limits(scenario, written_at)
-    told = {"low": goodput * max(0.0, 1 - before)}
+    of_goodput = {"low": goodput * max(0.0, 1 - before)}
     if most:
-        told["high"] = max(goodput, min(most))
-    found = {"goodput_mbps": told, "delay_ms": delay, "added_ms": added, "time_share": share}
-    return found | {"disturbed": not emulator["trusted"] or any(wide(report, found))}
+        of_goodput["high"] = max(goodput, min(most))
+    found = {"goodput_mbps": of_goodput, "delay_ms": delay, "added_ms": added, "time_share": share}
+    return found | {"disturbed": not emulator["trusted"] or any(wide_intervals(report, found))}
 
 
 def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
@@ -89,7 +89,7 @@ def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
     return max(part for _, part, _ in _widths(report, error))
 
 
-def wide(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
+def wide_intervals(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
     """Yield descriptions of the wide intervals.
 
     Goodput: an end is farther than 5 %. Mean delay: also farther than 1 ms.
@@ -97,7 +97,7 @@ def wide(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
     Examples
     --------
     >>> error = {"goodput_mbps": {"low": 9.0, "high": 9.9}, "delay_ms": {}}
-    >>> list(wide({"goodput_mbps": 9.0}, error))
+    >>> list(wide_intervals({"goodput_mbps": 9.0}, error))
     ['goodput may be off by 10 %']
     """
     for of, part, allowed in _widths(report, error):
@@ -113,12 +113,12 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     Examples
     --------
     >>> error = {"goodput_mbps": {"low": 9.0, "high": 9.9}, "delay_ms": {}}
-    >>> told = warning({"goodput_mbps": 9.0, "machine": {"others_s": 9.2}}, error)
-    >>> told.partition(": ")[2]
+    >>> text = warning({"goodput_mbps": 9.0, "machine": {"others_s": 9.2}}, error)
+    >>> text.partition(": ")[2]
     'goodput may be off by 10 %, more than 5 %; other processes used 9.20 s'
     """
-    told = list(wide(report, error))
-    if not told:
+    intervals = list(wide_intervals(report, error))
+    if not intervals:
         return None
     words = {
         "stolen_s": "a hypervisor took {} s from the processors",
@@ -128,7 +128,7 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     machine = report["machine"]
     why = [text.format(f"{machine[key]:.2f}") for key, text in words.items() if machine.get(key)]
     return (
-        f"the machine disturbed the run: {' and '.join(told)},"
+        f"the machine disturbed the run: {' and '.join(intervals)},"
         f" more than {100 * MUCH:.0f} %{''.join(f'; {part}' for part in why)}"
     )
 
@@ -158,12 +158,12 @@ def in_words(error: Mapping[str, Any]) -> str:
     """
     goodput, delay = error["goodput_mbps"], error.get("delay_ms", {})
     most = f"to {decimal(goodput['high'])} Mbit/s" if "high" in goodput else "Mbit/s or more"
-    told = f"goodput {decimal(goodput['low'])} {most}"
+    text = f"goodput {decimal(goodput['low'])} {most}"
     of = [delay[name] for name in ("mean", "p99") if "high" in delay.get(name, {})]
     if len(of) == 2:
         mean, p99 = (f"{each['low']:,.1f} to {each['high']:,.1f}" for each in of)
-        told += f", delay {mean} ms in the mean and {p99} at 99 %"
-    return told
+        text += f", delay {mean} ms in the mean and {p99} at 99 %"
+    return text
 
 
 def _time_share(machine: Mapping[str, Any], lasted: float) -> float:

@@ -47,9 +47,9 @@ class KernelRun:
         error = None if scenario is None else own_error.own_error(report, scenario)
         if error is not None:
             self._summary["own_error"] = error | {"runs": 1}
-            told = own_error.warning(report, error)
-            if told is not None:
-                self._summary["warnings"] = [*report.get("warnings", []), told]
+            warning = own_error.warning(report, error)
+            if warning is not None:
+                self._summary["warnings"] = [*report.get("warnings", []), warning]
         self._timeline = report.get("timeline")
         self._delays = report.get("delays", [])
         self.captured_packets: int | None = report.get("captured_packets")

@@ -49,7 +49,7 @@ def radio_layout(setup: Setup) -> RadioLayout:
     return RadioLayout(
         {each.name: _channel(each, stations) for each in setup.channels},
         stations,
-        tuple(way for link in links for way in _ways(link)),
+        tuple(direction for link in links for direction in _both_directions(link)),
     )
 
 
@@ -67,11 +67,11 @@ def _route(name: str, links: Sequence[Link]) -> Route:
     slowest = math.inf
     for link, (one, other) in zip(links, ends, strict=True):
         following = other if at == one else one
-        way = link.forward if at == one else link.reverse
+        direction = link.forward if at == one else link.reverse
         if link.channel is not None:
             hops.append(Hop(link.channel, str(at), str(following)))
         else:
-            slowest = min(slowest, way.rate)
+            slowest = min(slowest, direction.rate)
         at = following
     return Route(name, tuple(hops), slowest)
 
@@ -126,7 +126,7 @@ def _station(node: Node, own: NodeRadio) -> Station:
     )
 
 
-def _ways(link: Link) -> Iterator[WirelessLink]:
+def _both_directions(link: Link) -> Iterator[WirelessLink]:
     assert link.channel is not None
     assert link.ends is not None
     hop = Hop(link.channel, *link.ends)

@@ -186,14 +186,14 @@ def transfer(
         grow_in_disorder=grow_in_disorder,
         quick_acks=whole("quick_acks", quick_acks, least=0),
     )
-    back_rate = numbers("return_byte_rate", np.minimum(return_byte_rate, FASTEST), n, above=0)
-    back_delay = numbers("return_delay_s", return_delay_s, n, least=0)
-    there = _links(rate, delay, weighted=weighted)
-    back = _links(back_rate, back_delay, weighted=weighted)
+    reverse_rate = numbers("return_byte_rate", np.minimum(return_byte_rate, FASTEST), n, above=0)
+    reverse_delay = numbers("return_delay_s", return_delay_s, n, least=0)
+    forward = _links(rate, delay, weighted=weighted)
+    reverse = _links(reverse_rate, reverse_delay, weighted=weighted)
     until = (
         UNLIMITED if duration_s == inf else round(number("duration_s", duration_s, above=0) * NS)
     )
-    return _iterate(Recursion(parameters, there, back), total, until)
+    return _iterate(Recursion(parameters, forward, reverse), total, until)
 
 
 def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
@@ -259,7 +259,7 @@ def _iterate(recursion: Recursion, total: int, until: int) -> Transfer:
         rest = until - round(left_out.period_s * NS)
         recursion.run(total - left_out.segments, rest, lambda: False)
     done = _since_start(recursion)
-    links = recursion.there
+    links = recursion.forward
     return Transfer(
         time_s=recursion.delivered_at / NS + left_out.period_s,
         segments=done.segments + left_out.segments,

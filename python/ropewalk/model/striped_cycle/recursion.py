@@ -22,29 +22,31 @@ class Recursion:
     Parameters
     ----------
     parameters : Parameters
-    there : Links
+    forward : StripedLinks
         Direction of the data.
-    back : Links
+    reverse : StripedLinks
         Direction of the acknowledgements.
 
     The handshake's packets are striped like all others. Its last acknowledgement may be overtaken
     by data; it is then old, and the receiver answers it (RFC 9293, 3.10.7.4).
     """
 
-    def __init__(self, parameters: Parameters, there: StripedLinks, back: StripedLinks) -> None:
+    def __init__(
+        self, parameters: Parameters, forward: StripedLinks, reverse: StripedLinks
+    ) -> None:
         self.headers = parameters.headers
         self.packet = parameters.segment + parameters.headers
         syn = parameters.headers + SYN_OPTIONS
-        self.now = back.arrival(there.arrival(0, syn), syn)
+        self.now = reverse.arrival(forward.arrival(0, syn), syn)
         self.delivered_at = self.now
-        self.there = there
-        self.back = back
+        self.forward = forward
+        self.reverse = reverse
         self.sack = parameters.sack
         self.sender = Sender(parameters)
         self.receiver = Receiver(parameters)
         self._events: list[tuple[int, int, int, int, Blocks]] = []
         self._order = 0
-        self._schedule(there.arrival(self.now, self.headers), _SEGMENT, OF_HANDSHAKE, ())
+        self._schedule(forward.arrival(self.now, self.headers), _SEGMENT, OF_HANDSHAKE, ())
 
     def run(self, total: int, until: int, on_recovery: Callable[[], bool]) -> bool:
         """Run until `total` segments are delivered in order, or the time exceeds `until`.
@@ -100,7 +102,7 @@ class Recursion:
             if kind != _DELAYED_ACK
         )
         ends = self.sender.state(), self.receiver.state(self.now), nxt - una
-        return events, ends, self.there.state(self.now), self.back.state(self.now)
+        return events, ends, self.forward.state(self.now), self.reverse.state(self.now)
 
     def _schedule(self, time: int, kind: int, number: int, blocks: Blocks) -> None:
         self._order += 1
@@ -108,13 +110,13 @@ class Recursion:
 
     def _send(self, total: int) -> None:
         while (segment := self.sender.next_segment(total)) is not None:
-            self._schedule(self.there.arrival(self.now, self.packet), _SEGMENT, segment, ())
+            self._schedule(self.forward.arrival(self.now, self.packet), _SEGMENT, segment, ())
 
     def _acknowledge(self, total: int) -> None:
         ack, blocks = self.receiver.nxt, self.receiver.blocks() if self.sack else ()
         self.receiver.acknowledged()
         size = self.headers + (4 + 8 * len(blocks) if blocks else 0)
-        arrival = self.back.arrival(self.now, size)
+        arrival = self.reverse.arrival(self.now, size)
         if arrival == self.now:
             self._take_ack(ack, blocks, total)
         else:

@@ -89,13 +89,13 @@ def loads(
     """
     counted = counted_bytes(packet_bytes, payload_bytes)
     megabit = 1e6 / (8 * counted)
-    ways = [(route, packet_bytes, megabit)]
+    directions = [(route, packet_bytes, megabit)]
     if ack_bytes:
-        back = [hop.reverse for hop in reversed(route)]
+        reverse_route = [hop.reverse for hop in reversed(route)]
         every = number("ack_every", ack_every, above=0)
-        ways.append((back, ack_bytes, megabit / every))
+        directions.append((reverse_route, ack_bytes, megabit / every))
     found = []
-    for hops, size, frames in ways:
+    for hops, size, frames in directions:
         needed = frames
         for hop in reversed(hops):
             frame = frame_time(radio_of(hop, size), size, frame_error(hop, size))
