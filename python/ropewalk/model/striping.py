@@ -79,10 +79,8 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
     ----------
     sent : array_like, shape (packets,)
         Time of each packet, seconds, not decreasing.
-    rates : array_like, shape (n,)
-        Packets per second of each link, above 0.
-    delays : array_like, shape (n,) or scalar
-        One-way delay of each link after its queue, seconds, at least 0.
+    rates, delays
+        As in `striped_arrivals`.
 
     Returns
     -------
@@ -130,10 +128,8 @@ def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
     ----------
     packets : int
         Number of packets, all of one size, at least 1.
-    rates : array_like, shape (n,)
-        Packets per second of each link, above 0.
-    delays : array_like, shape (n,) or scalar
-        One-way delay of each link after its queue, seconds, at least 0.
+    rates, delays
+        As in `striped_arrivals`.
 
     Examples
     --------
@@ -162,10 +158,8 @@ def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> floa
     ----------
     rate : float
         Packets per second of the stream, above 0 and at most the sum of the links'.
-    rates : array_like, shape (n,)
-        Packets per second of each link, above 0.
-    delays : array_like, shape (n,) or scalar
-        One-way delay of each link after its queue, seconds, at least 0.
+    rates, delays
+        As in `striped_arrivals`.
 
     Returns
     -------

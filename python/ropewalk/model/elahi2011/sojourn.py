@@ -122,12 +122,7 @@ class SojournTime:
         return _each(at, t)
 
     def cdf(self, t: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of a sojourn time of at most t.
-
-        Parameters
-        ----------
-        t : float or array of float
-            Seconds, finite and not negative.
+        """Return the probability of a sojourn time of at most t, in seconds.
 
         Examples
         --------
@@ -147,14 +142,9 @@ class SojournTime:
         return _each(at, t)
 
     def sf(self, t: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of a sojourn time above t.
+        """Return the probability of a sojourn time above t, in seconds.
 
         One minus `cdf`, without its rounding in the tail.
-
-        Parameters
-        ----------
-        t : float or array of float
-            Seconds, finite and not negative.
 
         Examples
         --------

@@ -107,21 +107,12 @@ def least_cost(
 
     Parameters
     ----------
-    demand : float
-        Rate of the application, packets per second, above 0 and below the subflows' capacity.
     delay : float
         Largest end-to-end delay, seconds, above that of `least_delay`.
     cost : array_like, shape (n,) or scalar
         Cost of each subflow per packet per second, at least 0.
-    capacity, rtt_min, hops : array_like, shape (n,) or scalar
-        As in `park2014.round_trip`.
-    loss : array_like, shape (n,) or scalar
-        Loss probability, at least 0 and below 1, at any rate.
-    limit : array_like, shape (n,) or scalar, optional
-        Rate that each subflow's window allows, packets per second, above 0.
-    leave_out : bool
-        Whether to try all 2^n - 1 sets of subflows; the idle delay and loss of omitted ones do not
-        count.
+    demand, capacity, rtt_min, hops, loss, limit, leave_out
+        As in `least_delay`.
 
     Returns
     -------

@@ -1,7 +1,11 @@
 """One round of a striped TCP connection: equations (4) to (13) and (17).
 
 Song et al. 2018, sections 4.1 and 4.3; see `ropewalk.model.song2018` for units and the reference.
-All arguments broadcast.
+All arguments broadcast. Common arguments:
+
+- ``segments``: segments of the round, C, at least 1,
+- ``arrival_s``, shape (..., m_ACK): arrival of its first m_ACK segments, D_i1 and so on, seconds,
+- ``ack_every``: m_ACK.
 """
 
 from __future__ import annotations
@@ -23,11 +27,6 @@ LONGEST_RUN = 180  # in segments: the probability of a longer run is below the s
 def first_probability(segments: npt.ArrayLike) -> Floats:
     """Return P(F), the probability that the first segment of a round arrives first: (4).
 
-    Parameters
-    ----------
-    segments : array_like
-        Segments of the round, C, at least 1.
-
     Examples
     --------
     >>> float(first_probability(4))
@@ -45,8 +44,6 @@ def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floa
     ----------
     count : array_like of int
         Segments in order, k; the paper has m_ACK.
-    segments : array_like
-        Segments of the round, C, at least 1.
 
     Examples
     --------
@@ -67,8 +64,6 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
     ----------
     count : array_like of int
         Segments in order, k; the paper has m_ACK.
-    segments : array_like
-        Segments of the round, C, at least 1.
 
     Examples
     --------
@@ -85,13 +80,6 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
 def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     """Return E'(T), a round's time in seconds if the first segment arrives first: (7).
 
-    Parameters
-    ----------
-    arrival_s : array_like, shape (..., m_ACK)
-        Arrival of the round's first m_ACK segments, D_i1 and so on, seconds.
-    segments : array_like, shape (...)
-        Segments of the round, C, at least 1.
-
     Examples
     --------
     >>> round(float(expected_time_first([0.05, 0.06], 3)), 6)
@@ -105,13 +93,6 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
     """Return E'(A), the segments acknowledged if the first arrives first: equation (8).
 
     The sum of (6) over k from 1 to m_ACK.
-
-    Parameters
-    ----------
-    segments : array_like
-        Segments of the round, C, at least 1.
-    ack_every : int
-        m_ACK.
 
     Examples
     --------
@@ -156,11 +137,6 @@ def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> F
 def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
     """Return a round's time if the first segment does not arrive first: equation (10).
 
-    Parameters
-    ----------
-    arrival_s : array_like, shape (..., m_ACK)
-        Arrival of the round's first segments, seconds.
-
     Returns
     -------
     numpy.ndarray, shape (...)
@@ -179,11 +155,6 @@ def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
 
     (H(C) - 1/C) / (1 - 1/C) with the harmonic number H, and C below C = 2.
 
-    Parameters
-    ----------
-    segments : array_like
-        Segments of the round, C, at least 1.
-
     References
     ----------
     Song et al. 2018, equation (11), with (9) corrected.
@@ -198,13 +169,6 @@ def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
 
 def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     """Return E(T), the expected time of a round in seconds: equation (12).
-
-    Parameters
-    ----------
-    arrival_s : array_like, shape (..., m_ACK)
-        Arrival of the round's first m_ACK segments, seconds.
-    segments : array_like, shape (...)
-        Segments of the round, C, at least 1.
 
     Examples
     --------
@@ -221,13 +185,6 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
 
     The paper's F(C), the A of the next round.
 
-    Parameters
-    ----------
-    segments : array_like
-        Segments of the round, C, at least 1.
-    ack_every : int
-        m_ACK.
-
     Examples
     --------
     >>> expected_acknowledged([1, 2, 3]).round(9).tolist()
@@ -241,11 +198,6 @@ def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLik
     """Return E(T), in seconds, from arrival differences: equation (17).
 
     (12) with (7) and (10) inserted: D_i1 plus weighted differences to later arrivals.
-
-    Parameters
-    ----------
-    arrival_s, segments
-        As in `expected_time`.
 
     Examples
     --------

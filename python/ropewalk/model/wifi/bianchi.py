@@ -73,10 +73,8 @@ def saturated_cell(
         Parameters of each station.
     stations : int
         Number of stations, n.
-    packet_bytes : int
-        Length of an IP packet.
-    payload_bytes : int, optional
-        Payload of a packet, by default all bytes; 28 bytes less for a UDP datagram.
+    packet_bytes, payload_bytes
+        As in `link_goodput_mbps`.
     eifs : bool
         Whether stations that hear a collision use EIFS. If not, they use DIFS, as in ns-3, where
         simultaneous frames are not received at all.

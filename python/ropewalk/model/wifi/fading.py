@@ -33,12 +33,10 @@ def faded_frame_error(
 
     Parameters
     ----------
-    radio : PhyTiming
-        Radio with the frame's rate.
+    radio, mpdu_bytes
+        As in `frame_error`.
     snr_db : array_like
         Mean signal-to-noise ratio over 20 MHz.
-    mpdu_bytes : int
-        Length from MAC header to checksum.
     m : float
         Shape, at least 0.5; 1 is Rayleigh fading.
     least_db : float

@@ -125,10 +125,8 @@ def snr_needed_db(radio: PhyTiming, mpdu_bytes: int, most: float = 0.1) -> float
 
     Parameters
     ----------
-    radio : PhyTiming
-        Radio with the frame's rate.
-    mpdu_bytes : int
-        Length from MAC header to checksum.
+    radio, mpdu_bytes
+        As in `frame_error`.
     most : float
         Largest error ratio, above 0, below 1; the standards rate receivers at 8 and 10 %.
 

@@ -147,15 +147,7 @@ class FrameTime(NamedTuple):
 
 
 def frame_time(radio: PhyTiming, packet_bytes: int, frame_error: float = 0.0) -> FrameTime:
-    """Return the mean duration of a frame whose transmissions fail independently.
-
-    Parameters
-    ----------
-    radio : PhyTiming
-    packet_bytes : int
-        Length of the IP packet.
-    frame_error : float
-        Error ratio of data frames, independent for each transmission, 0 to 1.
+    """Return the mean duration of a frame; its arguments are as in `link_goodput_mbps`.
 
     Examples
     --------
