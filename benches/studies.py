@@ -152,7 +152,7 @@ def _command(study: Path, out: Path, on: list[str]) -> list[str]:
 
 
 def _wait_for_rows(out: Path, count: int) -> None:
-    from ropewalk.analysis.study.points import read
+    from ropewalk.analysis.study.rows import read
 
     while not out.exists() or read(out / "points").height < count:
         time.sleep(0.2)

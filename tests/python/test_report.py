@@ -15,12 +15,12 @@ import pytest
 import browser
 import ropewalk
 from places import READY, TWO_LINKS
-from ropewalk.output.plot import described
+from ropewalk.output.plot import chart_data
 from ropewalk.output.report import drawing, over_time, write_sections
 from ropewalk.output.report.charts import colour
-from ropewalk.output.report.combined import Axis, Combined, pictures, table
 from ropewalk.output.report.drawing import draw
 from ropewalk.output.report.section import Part, Section
+from ropewalk.output.report.study_charts import Axis, Combined, pictures, table
 from ropewalk.output.style import COLOURS, WAYS
 from ropewalk.results import RECORDED_FRAMES
 from ropewalk.support.optional_deps import MissingLibraryError
@@ -187,7 +187,7 @@ def test_what_a_kernel_does_not_tell_is_left_out():
 
 def test_a_band_is_the_interval_of_the_mean_as_in_pictures():
     ran = ropewalk.simulate("start/two-links", runs=3, step="500 ms")
-    drawn = described.delivered(ran, ran.seeds)
+    drawn = chart_data.delivered(ran, ran.seeds)
     columns = over_time.delivered({"simulate": ran}).spec["data"]["columns"]
     assert columns["x"] == pytest.approx(drawn.edges, rel=1e-4)
     for name, values in (("low", drawn.mean - drawn.half), ("high", drawn.mean + drawn.half)):

@@ -17,7 +17,7 @@ from ropewalk.papers.park2014 import network as park2014_network
 from ropewalk.papers.park2014 import splits as park2014_splits
 from ropewalk.papers.park2014 import video as park2014_video
 from ropewalk.papers.park2014.bounds import BEYOND, BOUNDS, REASONS, passed_for
-from ropewalk.papers.park2014.measured import Drawn, Measured, drawn, measure
+from ropewalk.papers.park2014.random_scenarios import Drawn, Measured, drawn, measure
 
 SCENARIOS, CASES = 6, 30
 

@@ -15,9 +15,9 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.analysis.study import axes, backends, definition, work
+from ropewalk.analysis.study import axes, backends, definition, jobs
 from ropewalk.analysis.study.driver import DEATHS, Driver
-from ropewalk.analysis.study.running import wanted
+from ropewalk.analysis.study.runner import wanted
 from ropewalk.output.report import write as write_report
 
 VARY = {"link.dsl.delay": ["10 ms", "80 ms"], "transport.scheduler": ["min-rtt", "round-robin"]}
@@ -38,13 +38,13 @@ def same(one, other):
 def count_runs(monkeypatch):
     """Count the subsequent runs."""
     made = []
-    inner = work.RUNNING["simulate"]
+    inner = jobs.RUNNING["simulate"]
 
     def counted(scenario, seed):
         made.append(seed)
         return inner(scenario, seed)
 
-    monkeypatch.setattr(work, "RUNNING", {**work.RUNNING, "simulate": counted})
+    monkeypatch.setattr(jobs, "RUNNING", {**jobs.RUNNING, "simulate": counted})
     return made
 
 
@@ -321,7 +321,7 @@ def test_a_point_that_kills_its_worker_again_and_again_has_failed():
     def keep(points, given):
         rows.update((point.seed, row) for point, row in zip(points, given, strict=True))
 
-    Driver([backend], keep).run(work.Point((), seed, str(seed)) for seed in range(600))
+    Driver([backend], keep).run(jobs.Point((), seed, str(seed)) for seed in range(600))
     assert len(rows) == 600
     failed = {seed for seed, row in rows.items() if row["status"] == "failed"}
     assert failed == {7, 450}
@@ -333,14 +333,14 @@ def test_workers_that_cannot_even_begin_end_the_study():
     backend = Dying(set(range(1000)))
     with pytest.raises(RuntimeError, match="die before they have run anything"):
         Driver([backend], lambda points, rows: None).run(
-            work.Point((), seed, str(seed)) for seed in range(1000)
+            jobs.Point((), seed, str(seed)) for seed in range(1000)
         )
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     # Write rows more often than usual, so that some are stored before the end.
-    often = "import ropewalk.analysis.study.points as points; points.FIRST_S = 0.05"
+    often = "import ropewalk.analysis.study.rows as points; points.FIRST_S = 0.05"
     start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
     program = [sys.executable, "-c", f"{often}; {start}", "study", str(TWO_LINKS)]
     program += ["--vary", "link.dsl.delay=1ms..100ms:100", "--runs", "20"]

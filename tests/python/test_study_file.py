@@ -8,7 +8,7 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.analysis.study.points import read
+from ropewalk.analysis.study.rows import read
 
 STUDY = """\
 scenario = "two-links.toml"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..support import programs
-from .becoming import become
+from .exec_program import become
 from .failures import failures, wrong_input
 from .options import Changes, ScenarioFile, load, seed_option
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 import typer
 
 from ..support import programs
-from .becoming import become
+from .exec_program import become
 
 VERBS = {
     "proxy": "Carry this machine's connections over several links to a relay.",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # `draw`, None without a picture.
 OF_CLASSES = {
     "Scenario": ("scenario", None),
-    "Results": ("runs", "page"),
+    "Results": ("runs", "runs"),
     "Predictions": ("predict", "predict"),
     "Comparison": ("compare", "compare"),
     "Counsel": ("advise", "advise"),

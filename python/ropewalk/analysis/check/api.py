@@ -8,6 +8,7 @@ from collections.abc import Collection
 from os import PathLike
 
 from . import data_rules, handshake_rules, tcp_rules
+from .checksum_errors import Sums, Wrong
 from .connections import Connections, Packet, Placed
 from .duplicates import Duplicates
 from .findings import Findings, Place
@@ -27,7 +28,6 @@ from .packets import (
 from .pattern import check_pattern
 from .report import Report, count
 from .rules import Rule, Tcp, header
-from .sums import Sums, Wrong
 from .verdict import judge
 
 

@@ -3,13 +3,13 @@
 from collections import defaultdict
 
 from . import data_rules, handshake_rules, tcp_rules
+from .checksum_errors import Count, Sums
 from .connections import Connection, Half, Subflow
 from .findings import Findings, written
 from .notes import Kind
 from .packets import Address
 from .report import Report
 from .rules import Mptcp, Needs, Tcp
-from .sums import Count, Sums
 
 RULES = {
     "acknowledged": (Tcp.ACK_UNSENT, "acknowledges"),

@@ -15,10 +15,10 @@ from ...support.optional_deps import require
 from . import definition, folder
 from .backends import On, check_on
 from .definition import Definition, define
-from .points import KEY, frame_of, known_of, tidy
+from .jobs import Row
 from .result import StudyResults
-from .running import Runner
-from .work import Row
+from .rows import KEY, frame_of, known_of, tidy
+from .runner import Runner
 
 # Failures after which the same command resumes: a full disk, a lost cluster, an interrupt.
 RESUMABLE = (OSError, RuntimeError, MemoryError, KeyboardInterrupt)

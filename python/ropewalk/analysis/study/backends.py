@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ...support.arguments import argument_error, builtin_value
 from ...support.optional_deps import require
-from .work import Job, Point, Row, work
+from .jobs import Job, Point, Row, work
 
 On: TypeAlias = "int | str | Executor | None"
 

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from .backends import Backend, is_death
-from .work import Point, Row, failed
+from .jobs import Point, Row, failed
 
 Pack: TypeAlias = tuple[Point, ...]
 

@@ -18,9 +18,9 @@ from ...support.atomic_write import named, replace
 from ...support.locking import lock_open
 from .axes import Axis, count
 from .definition import Definition
-from .points import EARLIER, KEY, POINTS, Parts, read, settle
+from .jobs import Row
 from .result import ENGINE, StudyResults
-from .work import Row
+from .rows import EARLIER, KEY, POINTS, Parts, read, settle
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,7 +23,7 @@ SHARED = (
     "scenario/scenario.py",
     "results/results.py",
     "engines/simulate.py",
-    "analysis/study/work.py",
+    "analysis/study/jobs.py",
     "analysis/study/axes.py",
 )
 FORMULAS = (

@@ -13,8 +13,8 @@ from ...provenance import KEY as ORIGIN
 from ...provenance import SEVERAL as ORIGINS
 from ...provenance import with_origin
 from ...results.displayable import Displayable
-from .points import KEY
-from .work import DONE, FAILED
+from .jobs import DONE, FAILED
+from .rows import KEY
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,10 +9,10 @@ For several runs a picture shows means with bands: the 95 % interval of the mean
 ``"column"`` or ``"page"`` wide.
 """
 
-from .of_runs import airtime, delays, shares
+from .export import FORMATS, check_format, save
 from .over_keys import heat_map, hull, series
 from .over_time import flows, goodput, overview, player_buffer, reorder_buffer, windows
-from .saving import FORMATS, check_format, save
+from .totals import airtime, delays, shares
 
 __all__ = [
     "FORMATS",

@@ -61,7 +61,7 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
-    from .described import CAPACITY
+    from .chart_data import CAPACITY
 
     goodputs = [comparison.means[way].get("goodput_mbps", math.nan) for way in comparison.ways]
     for place, (way, goodput) in enumerate(zip(comparison.ways, goodputs, strict=True)):
@@ -156,8 +156,8 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """Draw each way's goodput at the application over time."""
     import numpy as np
 
-    from .described import ABOVE, CAPACITY, delivered, means_told
-    from .panels import stepped
+    from .chart_data import ABOVE, CAPACITY, delivered, means_told
+    from .time_panels import stepped
 
     above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
     for way in timed:

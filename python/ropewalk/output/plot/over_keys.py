@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...results.displayable import Width
-    from .drawing import On
+    from .axes import On
 
     # Includes pandas' frames without an import of pandas.
     Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | Any

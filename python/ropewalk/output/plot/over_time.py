@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...support.arguments import choice
 from ..style import WIDTHS, picture
-from .drawing import alone, timed, told
+from .axes import alone, timed, told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ...results import Results
     from ...results.displayable import Width
-    from .drawing import On
+    from .axes import On
 
 
 def goodput(
@@ -56,10 +56,12 @@ def goodput(
     >>> figure.axes[0].get_ylabel()
     'goodput (Mbit/s)'
     """
-    from . import panels
+    from . import time_panels
 
     seeds = timed(results, seed)
-    return alone(results, ax, width, (9, 4), lambda axes: panels.goodput(axes, results, seeds))
+    return alone(
+        results, ax, width, (9, 4), lambda axes: time_panels.goodput(axes, results, seeds)
+    )
 
 
 def windows(
@@ -103,8 +105,8 @@ def windows(
     >>> [axes.get_title("left") for axes in windows(results).axes]
     ['dsl', 'cable']
     """
-    from . import panels
-    from .described import steps_of
+    from . import time_panels
+    from .chart_data import steps_of
     from .timelines import subflows_of
 
     seeds = timed(results, seed)
@@ -118,7 +120,7 @@ def windows(
         index, name, frame = subflows[names.index(subflow) if subflow else 0]
 
         def draw(axes: Axes) -> None:
-            panels.window(axes, steps_of(results, seeds), index, frame)
+            time_panels.window(axes, steps_of(results, seeds), index, frame)
             axes.legend(fontsize="small")
             if ax is None:
                 axes.set_title(name)
@@ -130,7 +132,7 @@ def windows(
     size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * rows)
     title, letters = told(results)
     with picture(*size, title=title, letters=letters, paper=width) as figure:
-        panels.windows(figure, results, seeds, columns)
+        time_panels.windows(figure, results, seeds, columns)
     return figure  # type: ignore[return-value]
 
 
@@ -171,13 +173,17 @@ def reorder_buffer(
     >>> reorder_buffer(results).axes[0].get_xlabel()
     'time (s)'
     """
-    from . import panels
+    from . import time_panels
 
     seeds = timed(results, seed)
-    if not panels.has_reorder_buffer(results):
+    if not time_panels.has_reorder_buffer(results):
         raise ValueError("the timeline has no reorder buffer, or nothing waited in it")
     return alone(
-        results, ax, width, (9, 3), lambda axes: panels.reorder_buffer(axes, results, seeds)
+        results,
+        ax,
+        width,
+        (9, 3),
+        lambda axes: time_panels.reorder_buffer(axes, results, seeds),
     )
 
 
@@ -219,13 +225,17 @@ def player_buffer(
     >>> player_buffer(results).axes[0].get_ylabel()
     "player's buffer (s)"
     """
-    from . import panels
+    from . import time_panels
 
     seeds = timed(results, seed)
-    if not panels.has_player_buffer(results):
+    if not time_panels.has_player_buffer(results):
         raise ValueError("the timeline has no player")
     return alone(
-        results, ax, width, (9, 3), lambda axes: panels.player_buffer(axes, results, seeds)
+        results,
+        ax,
+        width,
+        (9, 3),
+        lambda axes: time_panels.player_buffer(axes, results, seeds),
     )
 
 
@@ -269,12 +279,12 @@ def flows(
     >>> names
     ['backup', 'download', 'sync']
     """
-    from . import panels
+    from . import time_panels
 
     seeds = timed(results, seed)
-    if not panels.has_flows(results):
+    if not time_panels.has_flows(results):
         raise ValueError("the timeline is of one flow")
-    return alone(results, ax, width, (9, 4), lambda axes: panels.flows(axes, results, seeds))
+    return alone(results, ax, width, (9, 4), lambda axes: time_panels.flows(axes, results, seeds))
 
 
 def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
@@ -306,12 +316,12 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
     >>> len(overview(results).axes)
     5
     """
-    from . import overviews
+    from . import overview_parts
     from .timelines import subflows_of
 
     seeds = timed(results, seed)
     columns = _columns(len(subflows_of(results, seeds)), width)
-    parts = overviews.parts(results, seeds, columns)
+    parts = overview_parts.parts(results, seeds, columns)
     heights = [part.height for part in parts]
     title, letters = told(results)
     with picture(9, sum(heights) + 0.3, title=title, letters=letters, paper=width) as figure:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ... import units
+from ...analysis.study.jobs import DONE
 from ...analysis.study.quantities import lateness, quantities
-from ...analysis.study.work import DONE
 from ..style import picture
 from .over_keys import INTERVAL, heat_map, hull, series
 

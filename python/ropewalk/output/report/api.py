@@ -9,19 +9,19 @@ from pathlib import Path
 
 from ...results.folders import REPORT, RESULT, ResultFolder, open_result_folder
 from ...support.atomic_write import replace
-from . import advised, compared, counted, predicted, reproduced, runs, swept
+from . import advise, compare, mesh, predict, reproduce, runs, study
 from .page import check_installed, page
 from .section import Section
 
 SECTIONS: dict[str, Callable[[ResultFolder], Section]] = {
     "simulate": runs.section,
     "testbed": runs.section,
-    "predict": predicted.section,
-    "compare": compared.section,
-    "advise": advised.section,
-    "reproduce": reproduced.section,
-    "mesh": counted.section,
-    "sweep": swept.section,
+    "predict": predict.section,
+    "compare": compare.section,
+    "advise": advise.section,
+    "reproduce": reproduce.section,
+    "mesh": mesh.section,
+    "sweep": study.section,
 }
 
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 from ...scenario.setup import Link as Wire
 from ...support.escape import strip_controls
 from ..style import COLOURS
-from .place import Place, place
-from .ways import Way, rows, ways
+from .layout import Place, place
+from .paths import Way, rows, ways
 
 if TYPE_CHECKING:
     from ...scenario import Scenario

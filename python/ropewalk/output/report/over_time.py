@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plot import described, panels
-from ..plot.described import ABOVE, CAPACITY, DELAY, DELIVERED, GOODPUT, MAX_STEPS, STATE, TIME
+from ..plot import chart_data, time_panels
+from ..plot.chart_data import ABOVE, CAPACITY, DELAY, DELIVERED, GOODPUT, MAX_STEPS, STATE, TIME
 from ..plot.timelines import Curve, of_first_flow, subflows_of
 from . import charts
 from .section import Chart
@@ -31,10 +31,10 @@ HELD = {
 def pictures(ran: Results) -> Iterator[Chart]:
     """Yield the charts that apply to runs."""
     if ran.connection.height:
-        if panels.has_flows(ran):
+        if time_panels.has_flows(ran):
             yield _flows(ran)
         yield _goodput(ran)
-        if panels.has_windows(ran):
+        if time_panels.has_windows(ran):
             yield _state(ran)
     if ran.delays.height:
         by_flow = "flow" in ran.delays.columns
@@ -49,7 +49,7 @@ def pictures(ran: Results) -> Iterator[Chart]:
 
 def delivered(ways: Mapping[str, Results]) -> Chart:
     """Return goodput over time for several ways, means with 95 % bands."""
-    curves = {way: described.delivered(ran, ran.seeds) for way, ran in ways.items()}
+    curves = {way: chart_data.delivered(ran, ran.seeds) for way, ran in ways.items()}
     spec = charts.lines(
         _all_rows(curves),
         [*curves],
@@ -74,10 +74,10 @@ def _delays(
 ) -> Chart:
     import polars as pl
 
-    pieces = described.pieces(first)
+    pieces = chart_data.pieces(first)
     parts = []
     for name, (bins, seeds) in frames.items():
-        edges, share, half = described.delays(bins, seeds)
+        edges, share, half = chart_data.delays(bins, seeds)
         columns = {"x": edges, "y": 100 * share}
         if half is not None and np.nanmax(half, initial=0.0) > 1e-9:
             columns["low"] = 100 * np.maximum(share - half, 0)
@@ -97,7 +97,7 @@ def _delays(
 
 def _goodput(ran: Results) -> Chart:
     """Return stacked subflow goodput, the delivered total, and the links' capacity."""
-    told_of = described.goodput(ran, ran.seeds)
+    told_of = chart_data.goodput(ran, ran.seeds)
     total, capacity, top = told_of.total, told_of.capacity, told_of.top
     arrived = {name: curve for _, name, curve in told_of.arrived}
     layers: list[charts.Spec] = []
@@ -180,7 +180,7 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
 
 def _flows(ran: Results) -> Chart:
     """Return each flow's goodput over time, means with bands."""
-    curves = described.flows(ran, ran.seeds)
+    curves = chart_data.flows(ran, ran.seeds)
     spec = charts.lines(_all_rows(curves), [*curves], TIME, GOODPUT, what="flow", steps=True)
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
     return Chart("What each flow gets, over time", spec, _sentences(told))
@@ -191,7 +191,7 @@ def _state(ran: Results) -> Chart:
     import polars as pl
 
     seed = ran.seeds[0]
-    steps = described.steps_of(ran, [seed])
+    steps = chart_data.steps_of(ran, [seed])
     subflows = subflows_of(ran, [seed])
     order = [name for _, name, _ in subflows]
     known = [
@@ -229,7 +229,7 @@ def _state(ran: Results) -> Chart:
 def _buffers(ran: Results) -> Iterator[Chart]:
     """Yield charts of the reorder buffer and the playout buffer."""
     for column, title in HELD.items():
-        told = described.buffer(ran, ran.seeds, column, MAX_STEPS)
+        told = chart_data.buffer(ran, ran.seeds, column, MAX_STEPS)
         if told is not None:
             axis, curve = told
             spec = charts.lines(_rows(curve, axis), [axis], TIME, axis, what="", steps=True)
@@ -240,8 +240,8 @@ def _airtime(runs: Sequence[Mapping[str, Any]]) -> Chart:
     """Return each radio's use of time, stacked."""
     import polars as pl
 
-    names, shares = described.airtime(runs)
-    order = [label for label, _ in described.AIRTIME.values()]
+    names, shares = chart_data.airtime(runs)
+    order = [label for label, _ in chart_data.AIRTIME.values()]
     parts = zip(order, shares.values(), strict=True)
     data = pl.concat(pl.DataFrame({"group": names, "of": label, "x": of}) for label, of in parts)
     body: charts.Spec = {
@@ -298,7 +298,7 @@ def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bands(ran: Results, *curves: Curve) -> str:
-    told = described.means_told(ran, ran.seeds)
+    told = chart_data.means_told(ran, ran.seeds)
     if told is None:
         return ""
     drawn = any(curve.half is not None and curve.differs for curve in curves)

@@ -6,7 +6,7 @@ from ...results import Results
 from ...results.folders import ResultFolder
 from ..storage.runs import restore
 from ..tables.runs import listings, summary_lines
-from . import asked, belief
+from . import common_parts, credibility
 from .over_time import pictures
 from .section import Facts, Part, Section, Table
 from .tables import of_listing
@@ -24,13 +24,13 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KINDS.get(kept.engine, kept.engine),
         (
-            asked.question(kept),
+            common_parts.question(kept),
             Part("In short", (Facts(tuple(summary_lines(ran))),)),
-            asked.drawn(kept.scenario),
+            common_parts.drawn(kept.scenario),
             Part("Pictures", tuple(pictures(ran))),
             Part("Numbers", tuple(tables(ran))),
-            belief.of_runs(ran),
-            asked.origin_part(kept),
+            credibility.of_runs(ran),
+            common_parts.origin_part(kept),
         ),
     )
 

@@ -24,17 +24,17 @@ PICTURES = {
 
 def contents(results: Results) -> Contents:
     """Return the files of runs: tables, and the applicable pictures."""
-    from ..plot import panels, whole_runs
+    from ..plot import time_panels, total_panels
 
     has_steps = not results.connection.is_empty()
     shown = {
         "goodput": has_steps,
-        "windows": has_steps and panels.has_windows(results),
-        "reorder-buffer": has_steps and panels.has_reorder_buffer(results),
-        "player-buffer": has_steps and panels.has_player_buffer(results),
-        "flows": has_steps and panels.has_flows(results),
-        "shares": whole_runs.has_shares(results),
-        "airtime": whole_runs.has_radios(results.runs[0]),
+        "windows": has_steps and time_panels.has_windows(results),
+        "reorder-buffer": has_steps and time_panels.has_reorder_buffer(results),
+        "player-buffer": has_steps and time_panels.has_player_buffer(results),
+        "flows": has_steps and time_panels.has_flows(results),
+        "shares": total_panels.has_shares(results),
+        "airtime": total_panels.has_radios(results.runs[0]),
         "delays": True,
     }
     return Contents(

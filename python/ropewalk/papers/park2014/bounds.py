@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...model.park2014 import delay_of_elements, loss_delay, network_delay, send_delay
-from .measured import Floats, Measured
+from .random_scenarios import Floats, Measured
 
 
 class Bound(NamedTuple):

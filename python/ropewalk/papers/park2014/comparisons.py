@@ -10,7 +10,7 @@ import numpy as np
 
 from ...analysis.reproduction import Comparison
 from .bounds import BEYOND, REASONS, of_elements, passed_for
-from .measured import DELAYS, Floats, Measured
+from .random_scenarios import DELAYS, Floats, Measured
 from .splits import KINDS
 
 if TYPE_CHECKING:

@@ -12,9 +12,17 @@ from ...analysis.reproduction import Alternative, Choice, Reproduction
 from ..published import published
 from .bounds import BOUNDS, MEASURED, Bound, passed_for
 from .comparisons import of_bounds, of_network, of_reasons, of_splits
-from .measured import DELAYS, WARMUP_S, Delays, Measured, delay_from_the_start, drawn, measure
 from .network import RUNS, network
 from .picture import draw
+from .random_scenarios import (
+    DELAYS,
+    WARMUP_S,
+    Delays,
+    Measured,
+    delay_from_the_start,
+    drawn,
+    measure,
+)
 from .splits import splits
 from .video import RUNS as VIDEOS
 from .video import of_policies, of_video, video

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.park2014.splitting import compare_greedy, rate_needed
-from .measured import PACKET
+from .random_scenarios import PACKET
 
 if TYPE_CHECKING:
     import polars as pl

@@ -21,7 +21,7 @@ from ...model.song2018 import (
 )
 from ...output.style import COLOURS, FAINT, INK, LINES, picture
 from ..published import published
-from .open import choices, every
+from .open_choices import choices, every
 
 if TYPE_CHECKING:
     import polars as pl

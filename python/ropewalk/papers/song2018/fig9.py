@@ -13,7 +13,7 @@ from ...analysis.reproduction import Comparison, Reproduction
 from ...model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
 from ...output.style import picture
 from ..published import published
-from .open import choices, every, worded
+from .open_choices import choices, every, worded
 
 if TYPE_CHECKING:
     import polars as pl

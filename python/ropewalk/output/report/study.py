@@ -11,9 +11,10 @@ from ...provenance import KEY as ORIGIN
 from ...results.folders import TABLES, ResultFolder
 from ...units import heading
 from ..tables.study import MAX_WARNINGS
-from . import asked, belief
-from .combined import Axis, Combined, pictures, table
+from . import common_parts, credibility
+from .common_parts import date, took
 from .section import Part, Piece, Section, Source, Text
+from .study_charts import Axis, Combined, pictures, table
 from .tables import cut, value
 
 KIND = "Studied: a scenario, over and over with keys varied"
@@ -36,14 +37,14 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            asked.question(kept, dict(_told(kept.result))),
+            common_parts.question(kept, dict(_told(kept.result))),
             Part("Pictures", tuple(pictures(apart)) if has_rows else ()),
             Part(
                 "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
             ),
-            asked.drawn(kept.scenario),
-            Part(belief.TITLE, tuple(_believed(kept, restored, study))),
-            asked.origin_part(kept, *_commands(restored)),
+            common_parts.drawn(kept.scenario),
+            Part(credibility.TITLE, tuple(_believed(kept, restored, study))),
+            common_parts.origin_part(kept, *_commands(restored)),
         ),
     )
 
@@ -80,11 +81,11 @@ def _believed(kept: ResultFolder, restored: StudyResults, study: Combined) -> It
     if not study.rows.height:
         yield Text(NOTHING, "warning")
     elif study.has_intervals:
-        yield Text(belief.INTERVALS)
+        yield Text(credibility.INTERVALS)
         yield from _widest(study)
     elif result["verb"] != "predict":
         yield Text(ONE_RUN)
-    yield from belief.beside(kept.scenario)
+    yield from credibility.beside(kept.scenario)
 
 
 def _commands(study: StudyResults) -> Iterator[Piece]:
@@ -99,7 +100,12 @@ def _commands(study: StudyResults) -> Iterator[Piece]:
     rows = [
         tuple(
             value(cell)
-            for cell in (asked.date(each), each.command, counts.get(at, 0), asked.took(each))
+            for cell in (
+                date(each),
+                each.command,
+                counts.get(at, 0),
+                took(each),
+            )
         )
         for at, each in enumerate(study.origins)
     ]

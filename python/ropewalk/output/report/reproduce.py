@@ -7,7 +7,7 @@ from typing import Any
 
 from ...results import folders
 from ...results.folders import ResultFolder
-from . import asked, charts, drawing
+from . import charts, common_parts, drawing
 from .section import Cell, Chart, Drawing, Facts, Image, Part, Piece, Section, Source, Table, Text
 from .tables import cut, of_frame, value
 
@@ -39,7 +39,7 @@ def section(kept: ResultFolder) -> Section:
             Part(TITLE, tuple(_believed(result, compared))),
             Part("What was simulated", tuple(_scenarios(kept))),
             Part("The data", tuple(_data(kept))),
-            asked.origin_part(kept),
+            common_parts.origin_part(kept),
         ),
     )
 

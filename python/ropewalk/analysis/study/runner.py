@@ -12,8 +12,8 @@ from .backends import Backend, On, backends_on
 from .definition import Definition, Until
 from .driver import Driver
 from .identity import Keys
-from .points import KEY
-from .work import DONE, Job, Point, Row
+from .jobs import DONE, Job, Point, Row
+from .rows import KEY
 
 GROWTH = 2  # largest growth factor of the number of runs in one step
 

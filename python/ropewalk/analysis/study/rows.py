@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...support.atomic_write import replace
-from .work import DONE, Row
+from .jobs import DONE, Row
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .drawing import alone, seeds_of
+from .axes import alone, seeds_of
 
 if TYPE_CHECKING:
     from ...results import Results
     from ...results.displayable import Width
-    from .drawing import On
+    from .axes import On
 
 
 def delays(
@@ -52,14 +52,14 @@ def delays(
     >>> figure.axes[0].get_xlabel()
     'delay from write to delivery in order (ms)'
     """
-    from . import whole_runs
+    from . import total_panels
 
     seeds = seeds_of(results, seed)
     if label is None and ax is not None:
         *_, last = ("", results.scenario.title), *results.scenario.overrides
         label = " ".join(last).strip()
     return alone(
-        results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds, label)
+        results, ax, width, (6, 4), lambda axes: total_panels.delays(axes, results, seeds, label)
     )
 
 
@@ -100,14 +100,14 @@ def shares(
     >>> figure.axes[0].get_xlabel()
     'share of what the link carries (%)'
     """
-    from . import whole_runs
+    from . import total_panels
 
     seeds = seeds_of(results, seed)
-    if not whole_runs.has_shares(results):
+    if not total_panels.has_shares(results):
         raise ValueError("there is one flow alone, and nobody to share links with")
     height = 1.6 + 0.4 * results.link_flows["link"].n_unique()
     return alone(
-        results, ax, width, (9, height), lambda axes: whole_runs.shares(axes, results, seeds)
+        results, ax, width, (9, height), lambda axes: total_panels.shares(axes, results, seeds)
     )
 
 
@@ -148,11 +148,11 @@ def airtime(
     Traceback (most recent call last):
     ValueError: there are no radios: all links are wired
     """
-    from . import whole_runs
+    from . import total_panels
 
     seeds = seeds_of(results, seed)
     runs = [run for run in results.runs if run["seed"] in seeds]
-    if not whole_runs.has_radios(runs[0]):
+    if not total_panels.has_radios(runs[0]):
         raise ValueError("there are no radios: all links are wired")
     height = 1.4 + 0.45 * len(runs[0]["radios"])
-    return alone(results, ax, width, (9, height), lambda axes: whole_runs.airtime(axes, runs))
+    return alone(results, ax, width, (9, height), lambda axes: total_panels.airtime(axes, runs))

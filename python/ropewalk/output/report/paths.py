@@ -47,7 +47,7 @@ def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ropewalk.output.report.ways import Way
+    >>> from ropewalk.output.report.paths import Way
     >>> rows([Way("a", "dsl", ("dsl",)), Way("b", "dsl", ("dsl",))])
     [('dsl',)]
     """

@@ -10,7 +10,7 @@ from ...results.folders import ResultFolder
 from ...support.numerals import decimal
 from ...units import heading
 from ..storage.predict import of_json
-from . import asked, belief, charts
+from . import charts, common_parts, credibility
 from .section import Chart, Facts, Part, Piece, Section, Table, Text
 from .tables import value
 
@@ -31,13 +31,13 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            asked.question(kept),
+            common_parts.question(kept),
             Part("In short", tuple(short)),
-            asked.drawn(kept.scenario),
+            common_parts.drawn(kept.scenario),
             Part("Pictures", (_goodputs(predictions),) if said else ()),
             Part("Numbers", tuple(_tables(predictions))),
-            Part(belief.TITLE, (*believed, *belief.models(predictions))),
-            asked.origin_part(kept),
+            Part(credibility.TITLE, (*believed, *credibility.models(predictions))),
+            common_parts.origin_part(kept),
         ),
     )
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..style import ALERT, BAND, COLOURS, DASHED, FAINT, INK, colour, filled, legend, line, note
-from . import described
-from .described import (
+from . import chart_data
+from .chart_data import (
     ABOVE,
     BUFFERS,
     CAPACITY,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Goodput of each subflow, stacked, the delivered total, and the links' capacity."""
     steps = steps_of(results, seeds)
-    told = described.goodput(results, seeds)
+    told = chart_data.goodput(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
     for number, (index, name, curve) in enumerate(told.arrived):
         base = _stacked(axes, index, name, curve, base, first=not number)
@@ -79,7 +79,7 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Draw each flow's goodput over time, stacked, with competitors on top."""
-    curves = described.flows(results, seeds)
+    curves = chart_data.flows(results, seeds)
     edges = next(iter(curves.values())).edges
     base = Curve(edges, np.zeros(len(edges) - 1))
     for index, (name, curve) in enumerate(curves.items()):
@@ -182,7 +182,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Bytes in the receiver's reorder buffer."""
     steps = steps_of(results, seeds)
     fewer = None if len(seeds) == 1 else MAX_DELIVERED
-    told = described.buffer(results, seeds, "reorder_buffer_bytes", fewer)
+    told = chart_data.buffer(results, seeds, "reorder_buffer_bytes", fewer)
     assert told is not None
     label, waiting = told
     runs = [run for run in results.runs if run["seed"] in seeds]

@@ -1,6 +1,6 @@
 """Descriptions of pictures of runs: names, labels and data, for any renderer.
 
-Used by `panels` and `whole_runs` (matplotlib) and by `ropewalk.output.report.over_time`
+Used by `time_panels` and `total_panels` (matplotlib) and by `ropewalk.output.report.over_time`
 (interactive charts).
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...results import statistics
 from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, colour, filled, legend, line
-from . import described
+from . import chart_data
 from .timelines import of_first_flow
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
     """
     number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
     traffic = results.scenario.setup.first.traffic
-    edges, share, half = described.delays(of_first_flow(results.delays), seeds)
+    edges, share, half = chart_data.delays(of_first_flow(results.delays), seeds)
     if not len(share):
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
     else:
@@ -65,8 +65,8 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
         place: Any = "best" if label is None else "lower right"
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
-        xlabel=described.DELAY,
-        ylabel=f"share of {described.pieces(results)} that came",
+        xlabel=chart_data.DELAY,
+        ylabel=f"share of {chart_data.pieces(results)} that came",
         ylim=(0, 1.02),
     )
 
@@ -78,9 +78,9 @@ def has_radios(run: Mapping[str, Any]) -> bool:
 
 def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
     """Draw each radio's use of time as stacked shares, means of several runs."""
-    names, of_parts = described.airtime(runs)
+    names, of_parts = chart_data.airtime(runs)
     before = np.zeros(len(names))
-    for part, (label, shade) in described.AIRTIME.items():
+    for part, (label, shade) in chart_data.AIRTIME.items():
         shares = of_parts[part]
         axes.barh(
             names,

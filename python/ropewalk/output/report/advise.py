@@ -8,7 +8,7 @@ from typing import Any
 from ...analysis.advise.result import Advice
 from ...results.folders import ResultFolder
 from ..tables.advise import COLUMNS, options
-from . import asked, belief, charts
+from . import charts, common_parts, credibility
 from .section import Chart, Part, Piece, Section, Table, Text
 from .tables import cut, joined, number, value
 
@@ -31,17 +31,20 @@ def section(kept: ResultFolder) -> Section:
     answers = [_answer(each) for each in result["advice"]]
     believed = [Text(f"Warning: {each}.", "warning") for each in result.get("warnings", ())]
     if runs > 1:
-        believed.append(Text(belief.INTERVALS))
+        believed.append(Text(credibility.INTERVALS))
     return Section(
         kept.scenario.title,
         KIND,
         (
-            asked.question(kept, facts),
-            asked.drawn(kept.scenario),
+            common_parts.question(kept, facts),
+            common_parts.drawn(kept.scenario),
             *answers,
             Part("Which links: all that was looked at", tuple(_subsets(kept))),
-            Part(belief.TITLE, (*believed, *_checked(result), *belief.beside(kept.scenario))),
-            asked.origin_part(kept),
+            Part(
+                credibility.TITLE,
+                (*believed, *_checked(result), *credibility.beside(kept.scenario)),
+            ),
+            common_parts.origin_part(kept),
         ),
     )
 

@@ -11,7 +11,7 @@ from ...results.folders import ResultFolder
 from ...support.numerals import format_mean
 from ..storage.compare import restore
 from ..tables.compare import FLOW, LINK, SUBFLOW, SUMMARY
-from . import asked, belief, charts, over_time
+from . import charts, common_parts, credibility, over_time
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
 from .tables import cut, value
 
@@ -26,13 +26,13 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            asked.question(kept, {"ways": ", ".join(compared.ways)}),
-            Part("In short", (_summary(compared), *belief.explained(compared))),
-            asked.drawn(kept.scenario),
+            common_parts.question(kept, {"ways": ", ".join(compared.ways)}),
+            Part("In short", (_summary(compared), *credibility.explained(compared))),
+            common_parts.drawn(kept.scenario),
             Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
-            Part(belief.TITLE, tuple(_believed(compared))),
-            asked.origin_part(kept),
+            Part(credibility.TITLE, tuple(_believed(compared))),
+            common_parts.origin_part(kept),
         ),
     )
 
@@ -41,9 +41,9 @@ def _believed(compared: Comparison) -> Iterator[Piece]:
     for way, reason in compared.left_out.items():
         yield Text(f"Left out: {way}: {reason}.")
     for way, results in compared.ran.items():
-        yield from belief.ran(results, way)
+        yield from credibility.ran(results, way)
     if compared.predictions is not None:
-        yield from belief.models(compared.predictions)
+        yield from credibility.models(compared.predictions)
 
 
 def _summary(compared: Comparison) -> Table:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .of_runs import delays
 from .over_time import overview
+from .totals import delays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

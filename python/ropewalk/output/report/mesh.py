@@ -6,8 +6,8 @@ from typing import Any
 
 from ...analysis.mesh.result import ROUTINGS
 from ...results.folders import ResultFolder
-from . import asked, charts
-from .belief import TITLE
+from . import charts, common_parts
+from .credibility import TITLE
 from .section import Cell, Chart, Part, Section, Table, Text
 from .tables import value
 
@@ -37,12 +37,12 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            asked.question(kept, dict(facts)),
+            common_parts.question(kept, dict(facts)),
             Part("Pictures", (_shares(counts),)),
             Part("Numbers", (_table(counts), _drawn(counts))),
-            asked.drawn(kept.scenario),
+            common_parts.drawn(kept.scenario),
             Part(TITLE, tuple(believed)),
-            asked.origin_part(kept),
+            common_parts.origin_part(kept),
         ),
     )
 
