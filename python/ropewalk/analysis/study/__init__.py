@@ -5,7 +5,7 @@
 
 from .api import run, study
 from .definition import Definition, Until, define
+from .deprecated import sweep
 from .result import StudyResults
-from .sweep import sweep
 
 __all__ = ["Definition", "StudyResults", "Until", "define", "run", "study", "sweep"]
