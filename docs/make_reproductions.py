@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ropewalk.output import plot
 from ropewalk.output.tables.reproduce import (
-    alike,
     cells,
     choice_rows,
+    group_alike,
     quantities,
     reasons,
     simulated,
@@ -48,7 +48,7 @@ def block(made: Reproduction) -> str:
     ]
     if made.choices:
         lines += ["Open choices of the paper, with their results; * marks the chosen one:", ""]
-    for group in alike(made.choices):
+    for group in group_alike(made.choices):
         names = quantities(group)
         lines += [f"| | {' | '.join(names)} |", f"| --- |{' --: |' * len(names)}"]
         for question, name, chosen, numbers in choice_rows(group):

@@ -21,7 +21,7 @@ TYPE_CHECKING = False  # as type checkers know it; importing typing is slow
 if TYPE_CHECKING:
     from . import plot
     from ._core import ScenarioError, __version__
-    from .analysis.advise import Advice, Counsel, advise
+    from .analysis.advise import Advice, AdviceResults, advise
     from .analysis.compare import Comparison, compare
     from .analysis.explain import Explanation, explain
     from .analysis.study import StudyResults, study, sweep
@@ -41,9 +41,9 @@ hooks.display = f"{__name__}.output.display"
 
 __all__ = [
     "Advice",
+    "AdviceResults",
     "Algorithm",
     "Comparison",
-    "Counsel",
     "Explanation",
     "Origin",
     "Prediction",
@@ -74,7 +74,7 @@ _HOMES = {
     "Advice": "analysis.advise",
     "Algorithm": "scenario.registry",
     "Comparison": "analysis.compare",
-    "Counsel": "analysis.advise",
+    "AdviceResults": "analysis.advise",
     "Explanation": "analysis.explain",
     "Origin": "provenance",
     "Prediction": "engines.predict",
@@ -99,6 +99,7 @@ _HOMES = {
     "sweep": "analysis.study",
     "testbed": "engines.testbed",
 }
+_RENAMED = {"Counsel": "AdviceResults"}
 
 
 def __getattr__(name: str) -> object:
@@ -110,6 +111,12 @@ def __getattr__(name: str) -> object:
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
+    if name in _RENAMED:
+        from warnings import warn
+
+        told = f"{__name__}.{name} is now {__name__}.{_RENAMED[name]}"
+        warn(told, DeprecationWarning, stacklevel=2)
+        return __getattr__(_RENAMED[name])
     if not name.startswith("__") and find_spec(f"{__name__}.{name}") is not None:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

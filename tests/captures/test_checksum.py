@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.analysis.check.checksum import checksum, is_right, word_sum
+from ropewalk.analysis.check.checksum import checksum, is_valid, word_sum
 
 
 def by_words(data: bytes) -> int:
@@ -23,7 +23,7 @@ def test_it_is_the_sum_of_the_words(data):
 @given(st.binary(max_size=3000).filter(lambda data: len(data) % 2 == 0))
 def test_what_has_its_checksum_is_right(data):
     field = checksum(word_sum(data)).to_bytes(2, "big")
-    assert is_right(word_sum(data + field))
+    assert is_valid(word_sum(data + field))
 
 
 @given(st.binary(min_size=2, max_size=3000), st.integers(0), st.integers(1, 255))
@@ -31,4 +31,4 @@ def test_a_changed_byte_is_found(data, place, change):
     place %= len(data)
     changed = data[:place] + bytes([data[place] ^ change]) + data[place + 1 :]
     field = checksum(word_sum(data))
-    assert not is_right(word_sum(changed) + field)
+    assert not is_valid(word_sum(changed) + field)

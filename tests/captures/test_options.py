@@ -97,7 +97,7 @@ def options_of(data, folder):
     """Parse options through a capture."""
     path = folder / "made.pcap"
     path.write_bytes(pcap([plain_tcp()[0] | {"options": [("raw", data)]}]))
-    (record,) = packets.records(packets.opened(path))
+    (record,) = packets.read_packets(packets.open_capture(path))
     return record.segment.options
 
 

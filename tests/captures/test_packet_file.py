@@ -10,7 +10,7 @@ import pytest
 
 from builder import block, block_option, pcap, pcapng, written
 from conversations import plain_tcp
-from ropewalk.analysis.check.packets import PacketFileError, opened, records
+from ropewalk.analysis.check.packets import PacketFileError, open_capture, read_packets
 
 PACKETS = plain_tcp()[:3]
 END = block_option(0, b"")
@@ -19,11 +19,11 @@ END = block_option(0, b"")
 def reader_of(tmp_path, content, **arguments):
     path = tmp_path / "file"
     path.write_bytes(content)
-    return opened(path, **arguments)
+    return open_capture(path, **arguments)
 
 
 def read(tmp_path, content, **arguments):
-    return list(records(reader_of(tmp_path, content, **arguments)))
+    return list(read_packets(reader_of(tmp_path, content, **arguments)))
 
 
 def section(length=(1 << 64) - 1, order="<", version=(1, 0)):
@@ -50,7 +50,7 @@ def test_pcapng_tells_all_of_its_packets(order, tmp_path):
         for at, fields in enumerate(PACKETS)
     ]
     reader = reader_of(tmp_path, pcapng(packets, ["dsl", "lte"], order))
-    found = list(records(reader))
+    found = list(read_packets(reader))
     for at, (record, fields) in enumerate(zip(found, packets, strict=True)):
         assert record.number == at + 1
         assert record.time_ns == fields["time"]
@@ -171,7 +171,7 @@ def test_a_file_that_ends_within_a_packet_is_read_to_there(tmp_path):
         whole = read(tmp_path, content)
         reader = reader_of(tmp_path, content[:-20])
         assert not reader.ends_within_packet
-        found = list(records(reader))
+        found = list(read_packets(reader))
         assert len(whole) - 1 <= len(found) <= len(whole)
         assert reader.ends_within_packet
 
@@ -190,7 +190,7 @@ def test_gzip_and_standard_input_are_read(tmp_path):
 def test_progress_ends_with_the_size_of_the_file(tmp_path):
     content = pcap(PACKETS)
     told = []
-    list(records(reader_of(tmp_path, content), lambda *figures: told.append(figures)))
+    list(read_packets(reader_of(tmp_path, content), lambda *figures: told.append(figures)))
     assert told == [(len(content), len(content))]
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.analysis.advise.evaluator import Bench, Measured, is_random
+from ropewalk.analysis.advise.evaluator import CandidateResult, Evaluator, is_random
 from ropewalk.analysis.advise.significance import Judge
-from ropewalk.analysis.advise.subsets import Predictor, all_subsets, over
+from ropewalk.analysis.advise.subsets import Predictor, all_subsets, use_paths
 
 TWO_AND_ONE_FAR = """
 title = "Two near links and one far"
@@ -45,7 +45,7 @@ def scenario():
 
 
 @pytest.fixture(scope="module")
-def counsel(scenario):
+def results(scenario):
     return ropewalk.advise(scenario, check=True)
 
 
@@ -60,9 +60,9 @@ def goodput(scenario, changes):
     return ropewalk.simulate(scenario.with_(changes)).mean["goodput_mbps"]
 
 
-def test_a_far_link_under_small_buffers_is_left_out(scenario, counsel):
-    assert counsel.advised == ("near", "next")
-    links = counsel.about("links")
+def test_a_far_link_under_small_buffers_is_left_out(scenario, results):
+    assert results.advised == ("near", "next")
+    links = results.about("links")
     assert links.settings == {"transport.paths": ["near", "next"]}
     ours = goodput(scenario, links.settings)
     assert links.numbers["goodput_mbps"] == ours
@@ -75,31 +75,31 @@ def test_a_far_link_under_small_buffers_is_left_out(scenario, counsel):
 def test_with_plenty_of_buffer_two_like_links_are_both_used(scenario):
     plenty = {"transport.receive_buffer": "8 MiB", "transport.send_buffer": "8 MiB"}
     near = {"transport.paths": ["near", "next"]}
-    counsel = ropewalk.advise(scenario.with_(plenty | near))
-    assert counsel.advised == ("near", "next")
-    assert counsel.about("links").settings == {}
+    results = ropewalk.advise(scenario.with_(plenty | near))
+    assert results.advised == ("near", "next")
+    assert results.about("links").settings == {}
 
 
 def test_a_link_that_adds_nothing_is_not_advised(scenario):
     drop = {"duration": "4 s", "link.next.rate": "40 kbit/s", "transport.paths": ["near", "next"]}
-    counsel = ropewalk.advise(
+    results = ropewalk.advise(
         scenario.with_(drop | {"transport.receive_buffer": "4 MiB", "link.next.delay": "10 ms"})
     )
-    assert counsel.advised == ("near",)
+    assert results.advised == ("near",)
 
 
-def test_the_check_ranks_the_advised_links_among_all_subsets(scenario, counsel):
+def test_the_check_ranks_the_advised_links_among_all_subsets(scenario, results):
     goodputs = {
-        paths: goodput(scenario, over(scenario, paths))
+        paths: goodput(scenario, use_paths(scenario, paths))
         for paths in all_subsets(tuple(scenario.paths))
     }
     ordered = sorted(goodputs, key=lambda paths: -goodputs[paths])
-    assert counsel.check.subsets == len(goodputs) == 7
-    assert counsel.check.rank == 1 + ordered.index(counsel.advised)
+    assert results.check.subsets == len(goodputs) == 7
+    assert results.check.rank == 1 + ordered.index(results.advised)
     best = goodputs[ordered[0]]
-    assert counsel.check.ratio == goodputs[counsel.advised] / best
-    assert counsel.check.best.numbers["goodput_mbps"] == best
-    assert {each.paths: each.simulated_mbps for each in counsel.subsets} == goodputs
+    assert results.check.ratio == goodputs[results.advised] / best
+    assert results.check.best.numbers["goodput_mbps"] == best
+    assert {each.paths: each.simulated_mbps for each in results.subsets} == goodputs
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -126,8 +126,8 @@ def test_what_all_gives_together_is_drawn_anew(scenario):
     assert present.numbers["goodput_mbps"] == drawn.mean["goodput_mbps"]
 
 
-def test_the_link_that_harms_is_named_with_its_reason(scenario, counsel):
-    weakest = counsel.about("weakest")
+def test_the_link_that_harms_is_named_with_its_reason(scenario, results):
+    weakest = results.about("weakest")
     rows = {row.what: row for row in weakest.evidence}
     together = goodput(scenario, {})
     without = goodput(scenario, {"transport.paths": ["near", "next"]})
@@ -137,8 +137,8 @@ def test_the_link_that_harms_is_named_with_its_reason(scenario, counsel):
     assert "the buffers let 118 KiB wait" in weakest.answer
 
 
-def test_the_advised_buffers_give_enough_and_a_rung_less_does_not(scenario, counsel):
-    buffers = counsel.about("buffers")
+def test_the_advised_buffers_give_enough_and_a_rung_less_does_not(scenario, results):
+    buffers = results.about("buffers")
     most = buffers.numbers["most_mbps"]
     assert goodput(scenario, buffers.settings) == buffers.numbers["goodput_mbps"]
     assert buffers.numbers["goodput_mbps"] >= 0.95 * most
@@ -153,8 +153,8 @@ def test_the_advised_buffers_give_enough_and_a_rung_less_does_not(scenario, coun
     assert all(made >= 0.95 * most for size, made in tried.items() if size >= advised)
 
 
-def test_the_rule_of_thumb_is_twice_all_rates_times_the_longest_round_trip(counsel):
-    buffers = counsel.about("buffers")
+def test_the_rule_of_thumb_is_twice_all_rates_times_the_longest_round_trip(results):
+    buffers = results.about("buffers")
     rates = {"near": 8e6, "next": 6e6, "far": 1e6}
     trips = {"near": 0.020, "next": 0.024, "far": 1.6}
     used = buffers.settings.get("transport.paths", list(rates))
@@ -162,8 +162,8 @@ def test_the_rule_of_thumb_is_twice_all_rates_times_the_longest_round_trip(couns
     assert buffers.numbers["rule_of_thumb_bytes"] == pytest.approx(rule)
 
 
-def test_all_together_is_simulated_beside_what_is_there(scenario, counsel):
-    together = counsel.about("together")
+def test_all_together_is_simulated_beside_what_is_there(scenario, results):
+    together = results.about("together")
     present = next(row for row in together.evidence if row.what == "as it is")
     assert present.numbers["goodput_mbps"] == goodput(scenario, {})
     ours = goodput(scenario, together.settings)
@@ -175,9 +175,9 @@ def test_all_together_is_simulated_beside_what_is_there(scenario, counsel):
 
 def test_every_scheduler_and_control_that_the_scenario_may_name_is_tried():
     scenario = ropewalk.Scenario.load(TWO_LINKS).with_({"duration": "2 s"})
-    counsel = ropewalk.advise(scenario, runs=1)
+    results = ropewalk.advise(scenario, runs=1)
     for question, key in (("scheduler", "scheduler"), ("congestion", "congestion")):
-        tried = {row.what for row in counsel.about(question).evidence}
+        tried = {row.what for row in results.about(question).evidence}
         allowed = set()
         for name in (each.name for each in ropewalk.algorithms(key)):
             try:
@@ -213,24 +213,24 @@ def test_where_others_share_the_bottleneck_a_coupled_control_is_advised():
     [[competitor]]
     path = "core"
     """
-    counsel = ropewalk.advise(ropewalk.Scenario(text))
-    assert counsel.advised == ("one", "two")
-    congestion = counsel.about("congestion")
+    results = ropewalk.advise(ropewalk.Scenario(text))
+    assert results.advised == ("one", "two")
+    congestion = results.about("congestion")
     declared = ropewalk.algorithms("congestion")
     coupled = {each.name for each in declared if "coupled" in each.tags}
     goodputs = {row.what: row.numbers["goodput_mbps"] for row in congestion.evidence}
     assert congestion.settings["transport.congestion"] == max(coupled, key=goodputs.get)
     assert goodputs["cubic"] > max(goodputs[name] for name in coupled)
     assert "paths share core with others" in congestion.answer
-    together = counsel.about("together").settings
+    together = results.about("together").settings
     assert together["transport.congestion"] in coupled
 
 
 def test_one_link_leaves_little_to_choose():
     text = 'duration = "2 s"\n[[link]]\nname = "dsl"\nrate = "8 Mbit/s"\ndelay = "10 ms"'
-    counsel = ropewalk.advise(ropewalk.Scenario(text))
-    assert counsel.advised == ("dsl",)
-    assert {each.question for each in counsel.advice} == {
+    results = ropewalk.advise(ropewalk.Scenario(text))
+    assert results.advised == ("dsl",)
+    assert {each.question for each in results.advice} == {
         "links",
         "congestion",
         "buffers",
@@ -239,38 +239,38 @@ def test_one_link_leaves_little_to_choose():
 
 
 def test_tcp_chooses_one_of_all_paths(scenario):
-    counsel = ropewalk.advise(scenario.with_({"transport.protocol": "tcp"}))
-    assert counsel.advised == ("near",)
-    assert {len(each.paths) for each in counsel.subsets} == {1}
+    results = ropewalk.advise(scenario.with_({"transport.protocol": "tcp"}))
+    assert results.advised == ("near",)
+    assert {len(each.paths) for each in results.subsets} == {1}
 
 
 def test_links_that_are_down_deliver_nothing_and_are_not_advised(scenario):
     down = {f"link.{name}.down": [["0 s", "9 s"]] for name in scenario.links}
-    counsel = ropewalk.advise(scenario.with_(down))
-    assert counsel.about("links").settings == {}
-    assert "None delivers" in counsel.about("links").answer
-    assert counsel.about("buffers").settings == {}
-    assert "gain_over_all" not in counsel.about("links").numbers
+    results = ropewalk.advise(scenario.with_(down))
+    assert results.about("links").settings == {}
+    assert "None delivers" in results.about("links").answer
+    assert results.about("buffers").settings == {}
+    assert "gain_over_all" not in results.about("links").numbers
 
 
 def test_an_unlimited_link_has_no_buffer_that_is_enough(scenario):
-    counsel = ropewalk.advise(
+    results = ropewalk.advise(
         scenario.with_({"duration": "1 s", "link.near.rate": "unlimited"}), rate="2 Mbit/s"
     )
-    assert "unlimited" in counsel.about("buffers").answer
-    assert "no limit" in counsel.about("least-cost").answer
+    assert "unlimited" in results.about("buffers").answer
+    assert "no limit" in results.about("least-cost").answer
 
 
 def test_a_stream_that_all_carry_goes_where_its_delay_is_least(scenario):
     stream = {"traffic.kind": "cbr", "traffic.rate": "2 Mbit/s", "duration": "3 s"}
-    counsel = ropewalk.advise(scenario.with_(stream))
-    assert counsel.advised == ("near",)
+    results = ropewalk.advise(scenario.with_(stream))
+    assert results.advised == ("near",)
 
 
 def test_the_least_cost_is_below_the_plain_one_and_its_bound_is_kept(scenario):
     cheap = {"link.near.cost": 1.0, "link.next.cost": 9.0, "transport.paths": ["near", "next"]}
-    counsel = ropewalk.advise(scenario.with_(cheap), rate="6 Mbit/s", delay="150 ms")
-    least = counsel.about("least-cost")
+    results = ropewalk.advise(scenario.with_(cheap), rate="6 Mbit/s", delay="150 ms")
+    least = results.about("least-cost")
     split, plain = least.evidence[0].numbers, least.evidence[1].numbers
     assert split["delay_bound_ms"] <= 150 * (1 + 1e-6)
     assert least.numbers["cost"] == split["cost"]
@@ -281,13 +281,13 @@ def test_the_least_cost_is_below_the_plain_one_and_its_bound_is_kept(scenario):
 
 
 def test_without_prices_nothing_has_a_cost(scenario):
-    counsel = ropewalk.advise(
+    results = ropewalk.advise(
         scenario.with_({"transport.paths": ["near", "next"], "duration": "1 s"}),
         rate="6 Mbit/s",
         delay="150 ms",
     )
-    assert '"cost"' not in json.dumps(counsel.json())
-    least = counsel.about("least-cost")
+    assert '"cost"' not in json.dumps(results.json())
+    least = results.about("least-cost")
     assert "cost" not in least.title + least.answer
     assert any("no link has a cost" in note for note in least.notes)
 
@@ -313,23 +313,23 @@ def test_the_rate_of_a_stream_is_its_own(scenario):
 def test_a_subset_is_predicted_as_if_it_were_parsed(scenario):
     predictor = Predictor(scenario)
     for paths in all_subsets(tuple(scenario.paths)):
-        parsed = ropewalk.predict(scenario.with_(over(scenario, paths)))
+        parsed = ropewalk.predict(scenario.with_(use_paths(scenario, paths)))
         assert predictor.goodput(paths) == parsed.model(predictor.name).goodput_mbps
 
 
 def test_many_links_are_searched_greedily():
     link = '[[link]]\nname = "l{0}"\nrate = "{0} Mbit/s"\ndelay = "10 ms"\n'
     text = 'duration = "1 s"\n' + "".join(link.format(number) for number in range(1, 15))
-    counsel = ropewalk.advise(ropewalk.Scenario(text))
-    predicted = [each for each in counsel.subsets if each.predicted_mbps is not None]
+    results = ropewalk.advise(ropewalk.Scenario(text))
+    predicted = [each for each in results.subsets if each.predicted_mbps is not None]
     assert 14 <= len(predicted) < 500
-    assert "greedy" in " ".join(counsel.about("links").notes)
+    assert "greedy" in " ".join(results.about("links").notes)
     with pytest.raises(ValueError, match="16383 subsets; at most 10"):
         ropewalk.advise(ropewalk.Scenario(text), check=True)
 
 
 def measured(*goodputs):
-    return Measured({}, tuple({"goodput_mbps": each} for each in goodputs))
+    return CandidateResult({}, tuple({"goodput_mbps": each} for each in goodputs))
 
 
 @pytest.mark.parametrize(
@@ -347,8 +347,8 @@ def test_what_is_less_within_noise_is_as_good(best, other, as_good):
 
 
 def test_runs_are_several_only_where_something_is_random(scenario):
-    assert Bench(scenario, runs=3).runs == 1
-    lossy = Bench(scenario.with_({"link.near.loss": "1 %", "duration": "3 s"}), runs=3)
+    assert Evaluator(scenario, runs=3).runs == 1
+    lossy = Evaluator(scenario.with_({"link.near.loss": "1 %", "duration": "3 s"}), runs=3)
     first, again = lossy.measure([{}, {}])
     assert first is again
     assert len({run["goodput_mbps"] for run in first.runs}) == 3
@@ -450,10 +450,10 @@ def test_every_option_of_advise_is_in_the_guide(command):
 
 def test_advice_over_the_air_says_what_it_cannot():
     scenario = ropewalk.Scenario.load(ROOT / "scenarios/papers/gomez-2014.toml")
-    counsel = ropewalk.advise(scenario, rate="3 Mbit/s", runs=1)
-    answers = {advice.question: advice for advice in counsel.advice}
-    assert counsel.model == "wifi-airtime"
-    assert counsel.advised == ("upper", "lower")
+    results = ropewalk.advise(scenario, rate="3 Mbit/s", runs=1)
+    answers = {advice.question: advice for advice in results.advice}
+    assert results.model == "wifi-airtime"
+    assert results.advised == ("upper", "lower")
     assert "802.11 channel" in answers["buffers"].answer
     assert answers["buffers"].settings == {}
     assert "802.11 channel" in answers["least-cost"].answer

@@ -9,8 +9,8 @@ import ropewalk
 from places import ROOT
 from ropewalk.analysis import mesh
 from ropewalk.output.plot.mesh import draw
-from ropewalk.output.plot.mesh_layout import disturbances
 from ropewalk.output.plot.mesh_layout import draw as draw_place
+from ropewalk.output.plot.mesh_layout import interfering_pairs
 from ropewalk.results.statistics import wilson
 
 ZONES = ROOT / "scenarios/start/mesh.toml"
@@ -148,17 +148,17 @@ def test_pictures_show_what_there_is():
     assert len(figure.axes) == 3
     assert len(figure.axes[0].containers) == 6
     scenario = ropewalk.Scenario.load(ZONES)
-    assert disturbances(scenario.setup.mesh) == []
+    assert interfering_pairs(scenario.setup.mesh) == []
     labels = [text.get_text() for text in draw_place(scenario).axes[0].texts]
     assert labels[:2] == ["n0", "n1"]
     shared = scenario.with_({"mesh.routing": "link-disjoint"})
-    assert disturbances(shared.setup.mesh)
+    assert interfering_pairs(shared.setup.mesh)
 
 
 def test_advice_on_a_mesh_says_which_routes_and_what_a_channel_is_worth():
-    counsel = ropewalk.advise(ropewalk.Scenario.load(ZONES).with_({"duration": "10 s"}), runs=2)
-    assert counsel.runs == 2
-    routes = counsel.advice[0]
+    advised = ropewalk.advise(ropewalk.Scenario.load(ZONES).with_({"duration": "10 s"}), runs=2)
+    assert advised.runs == 2
+    routes = advised.advice[0]
     assert routes.question == "mesh"
     assert "another is worth +" in routes.answer
     rows = {each.what: each.numbers for each in routes.evidence}
@@ -180,5 +180,5 @@ def test_a_single_tcp_has_no_routes_to_choose():
     scenario = ropewalk.Scenario.load(ZONES).with_(
         {"duration": "2 s", "transport.protocol": "tcp", "transport.paths": ["route-1"]}
     )
-    counsel = ropewalk.advise(scenario, runs=1)
-    assert "mesh" not in [each.question for each in counsel.advice]
+    advised = ropewalk.advise(scenario, runs=1)
+    assert "mesh" not in [each.question for each in advised.advice]

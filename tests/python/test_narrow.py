@@ -48,15 +48,15 @@ def test_a_run_has_one_table_of_subflows_on_80_columns(run):
 @pytest.mark.parametrize("width", [100, 80, 60, 50])
 def test_remarks_of_advice_are_whole(width):
     scenario = ropewalk.Scenario.load(TWO_LINKS, [("duration", "500 ms")])
-    counsel = ropewalk.advise(scenario, runs=2)
-    words = set(printed(advised(counsel), width).split())
-    for each in counsel.advice:
+    results = ropewalk.advise(scenario, runs=2)
+    words = set(printed(advised(results), width).split())
+    for each in results.advice:
         for row in each.evidence:
             assert set(", ".join(row.remarks).split()) <= words
 
 
 def test_what_has_no_room_stands_below_with_the_names_again():
-    shown = terminal.numbers("link", ["rate", "delay\nms"])
+    shown = terminal.number_table("link", ["rate", "delay\nms"])
     terminal.add_number(shown, "loss")
     shown.add_column("")
     shown.add_row("a-long-name-of-one", "16", "20", "1 %", "")

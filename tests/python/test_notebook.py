@@ -71,9 +71,9 @@ def test_frames_show_themselves(shown, source):
 
 def test_other_verbs_show_themselves():
     scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    counsel = ropewalk.advise(scenario)
-    assert "<table" in counsel._repr_html_()
-    assert is_picture(counsel._repr_png_())
+    advised = ropewalk.advise(scenario)
+    assert "<table" in advised._repr_html_()
+    assert is_picture(advised._repr_png_())
     wired = ropewalk.explain(scenario)
     assert "<img" not in wired._repr_html_()
     assert wired._repr_png_() is None
@@ -124,12 +124,12 @@ def test_showing_changes_no_setting(results):
 
 def test_what_a_prompt_shows_of_a_result_is_short():
     short = ropewalk.Scenario.load(TWO_LINKS, {"duration": "1 s"})
-    counsel = ropewalk.advise(short, runs=1)
+    advised = ropewalk.advise(short, runs=1)
     census = ropewalk.mesh.census(nodes=[32], graphs=2)
     predictions = ropewalk.predict(short)
     for made in (
-        counsel,
-        counsel.advice[0],
+        advised,
+        advised.advice[0],
         ropewalk.explain("wifi/two-hops"),
         ropewalk.explain("wifi/two-hops").place,
         predictions,

@@ -20,7 +20,7 @@ from ropewalk.output.report import drawing, over_time, write_sections
 from ropewalk.output.report.charts import colour
 from ropewalk.output.report.drawing import draw
 from ropewalk.output.report.section import Part, Section
-from ropewalk.output.report.study_charts import Axis, Combined, pictures, table
+from ropewalk.output.report.study_charts import Axis, StudyTable, pictures, table
 from ropewalk.output.style import COLOURS, WAYS
 from ropewalk.results import RECORDED_FRAMES
 from ropewalk.support.optional_deps import MissingLibraryError
@@ -203,7 +203,7 @@ def test_studies_are_drawn_by_what_is_varied():
         frame = pl.DataFrame(
             [{**row, "runs": 1, "goodput_mbps": float(at)} for at, row in enumerate(rows)]
         )
-        study = Combined(tuple(Axis(key, values) for key, values in axes), frame)
+        study = StudyTable(tuple(Axis(key, values) for key, values in axes), frame)
         return [chart.title for chart in pictures(study)]
 
     delays, names = ("delay", ("1 ms", "2 ms")), ("scheduler", ("blest", "ecf"))
@@ -223,7 +223,7 @@ def test_a_study_of_ten_thousand_combinations_stays_below_5_mb(page, tmp_path):
     }
     frame = pl.DataFrame({"one": [a for a, _ in rows], "two": [b for _, b in rows], **numbers})
     frame = frame.with_columns(pl.lit(1).alias("runs"))
-    study = Combined(tuple(axes), frame)
+    study = StudyTable(tuple(axes), frame)
     part = Part("Pictures", (*pictures(study), table(study, "rows.parquet")))
     file = tmp_path / "large.html"
     write_sections([Section("Large", "study", (part,))], file)

@@ -17,7 +17,12 @@ from ropewalk.papers.park2014 import network as park2014_network
 from ropewalk.papers.park2014 import splits as park2014_splits
 from ropewalk.papers.park2014 import video as park2014_video
 from ropewalk.papers.park2014.bounds import BEYOND, BOUNDS, REASONS, passed_for
-from ropewalk.papers.park2014.random_scenarios import Drawn, Measured, drawn, measure
+from ropewalk.papers.park2014.random_scenarios import (
+    MeasuredRun,
+    RandomScenario,
+    measure,
+    random_scenarios,
+)
 
 SCENARIOS, CASES = 6, 30
 
@@ -90,7 +95,7 @@ def test_figure_2_has_both_stacks_and_every_policy(small):
 
 
 def test_scenarios_are_always_the_same_and_below_the_capacity():
-    first, again = drawn(30), drawn(40)
+    first, again = random_scenarios(30), random_scenarios(40)
     for one, other in zip(first, again, strict=False):
         assert one.scenario().effective() == other.scenario().effective()
         assert 2 <= one.capacity.size <= 4
@@ -103,9 +108,9 @@ def test_scenarios_are_always_the_same_and_below_the_capacity():
     assert first[0].scenario().values["transport"]["scheduler"] == "min-rtt"
 
 
-PATHS = Drawn("hand", "lia", "cbr", np.array([12.0, 12.0]), np.array([10.0, 20.0]),
+PATHS = RandomScenario("hand", "lia", "cbr", np.array([12.0, 12.0]), np.array([10.0, 20.0]),
               np.zeros(2), 9.0)  # fmt: skip
-HAND = Measured(
+HAND = MeasuredRun(
     PATHS,
     1,
     rates=np.array([400.0, 390.0]),
@@ -169,7 +174,7 @@ def test_a_fluid_backlog_grows_and_drains():
 
 def test_an_easy_scenario_is_within_all_bounds():
     """Two fast links, little demand, no loss: almost all delay is propagation."""
-    easy = Drawn("easy", "uncoupled, cubic", "cbr", np.array([20.0, 20.0]),
+    easy = RandomScenario("easy", "uncoupled, cubic", "cbr", np.array([20.0, 20.0]),
                  np.array([10.0, 15.0]), np.zeros(2), 6.0)  # fmt: skip
     run = measure(easy, 1)
     assert run.loss.sum() == run.timeouts == 0

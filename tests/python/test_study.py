@@ -17,7 +17,7 @@ import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk.analysis.study import axes, backends, definition, jobs
 from ropewalk.analysis.study.driver import DEATHS, Driver
-from ropewalk.analysis.study.runner import wanted
+from ropewalk.analysis.study.runner import wanted_runs
 from ropewalk.output.report import write as write_report
 
 VARY = {"link.dsl.delay": ["10 ms", "80 ms"], "transport.scheduler": ["min-rtt", "round-robin"]}
@@ -38,13 +38,13 @@ def same(one, other):
 def count_runs(monkeypatch):
     """Count the subsequent runs."""
     made = []
-    inner = jobs.RUNNING["simulate"]
+    inner = jobs.RUNNERS["simulate"]
 
     def counted(scenario, seed):
         made.append(seed)
         return inner(scenario, seed)
 
-    monkeypatch.setattr(jobs, "RUNNING", {**jobs.RUNNING, "simulate": counted})
+    monkeypatch.setattr(jobs, "RUNNERS", {**jobs.RUNNERS, "simulate": counted})
     return made
 
 
@@ -460,12 +460,12 @@ def test_a_number_that_no_run_has_decides_nothing(lossy):
 
 
 def test_as_many_more_runs_as_the_interval_needs():
-    until = definition.Until(ci95=0.01, at_most=1000)
-    assert wanted([10.0, 10.0, 10.0], 3, until) == 3
-    assert wanted([10.0, 12.0, 8.0], 3, until) == 6
-    assert wanted([10.0, None, None], 3, until) == 4
-    assert wanted([None] * 3, 3, until) == 3
-    assert wanted([10.0, 12.0, 8.0], 3, definition.Until(ci95=0.01, at_most=4)) == 4
+    until = definition.StoppingRule(ci95=0.01, at_most=1000)
+    assert wanted_runs([10.0, 10.0, 10.0], 3, until) == 3
+    assert wanted_runs([10.0, 12.0, 8.0], 3, until) == 6
+    assert wanted_runs([10.0, None, None], 3, until) == 4
+    assert wanted_runs([None] * 3, 3, until) == 3
+    assert wanted_runs([10.0, 12.0, 8.0], 3, definition.StoppingRule(ci95=0.01, at_most=4)) == 4
 
 
 @pytest.mark.parametrize(

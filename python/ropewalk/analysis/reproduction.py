@@ -24,7 +24,7 @@ DPI = 120  # resolution of kept pictures
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedValue:
     """A published value compared with ours.
 
     Attributes
@@ -56,7 +56,7 @@ class Comparison:
 
         Examples
         --------
-        >>> round(Comparison("threshold", 33.5, published=35.5, unit="ms").difference, 9)
+        >>> round(ComparedValue("threshold", 33.5, published=35.5, unit="ms").difference, 9)
         -2.0
         """
         if isinstance(self.published, (int, float)) and isinstance(self.ours, (int, float)):
@@ -127,7 +127,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class StoredPicture:
     """A stored PNG picture in the role of a drawing function."""
 
     png: bytes
@@ -158,7 +158,7 @@ class Reproduction(Displayable):
         Title of the item.
     source : str
         The paper, cited.
-    comparisons : tuple of Comparison
+    comparisons : tuple of ComparedValue
         Published values compared with ours.
     draw : callable
         Draws the picture; `figure` calls it once.
@@ -185,7 +185,7 @@ class Reproduction(Displayable):
     item: str
     title: str
     source: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ComparedValue, ...]
     draw: Callable[[], Figure]
     choices: tuple[Choice, ...] = ()
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -198,7 +198,7 @@ class Reproduction(Displayable):
     def figure(self) -> Figure:
         """The picture under a title with paper and figure."""
         figure = self.draw()
-        if not isinstance(self.draw, Drawn) and not figure.get_suptitle():
+        if not isinstance(self.draw, StoredPicture) and not figure.get_suptitle():
             figure.suptitle(self.title, x=0.01, ha="left")
         return figure
 
@@ -214,7 +214,7 @@ class Reproduction(Displayable):
 
     def __getstate__(self) -> dict[str, Any]:
         # Drawing functions cannot always be pickled.
-        state = {**self.__dict__, "draw": Drawn(self._png())}
+        state = {**self.__dict__, "draw": StoredPicture(self._png())}
         for drawn in ("figure", "_drawn"):
             state.pop(drawn, None)
         return state
@@ -223,7 +223,7 @@ class Reproduction(Displayable):
         self.__dict__.update(state)
 
     def _png(self) -> bytes:
-        if isinstance(self.draw, Drawn):
+        if isinstance(self.draw, StoredPicture):
             return self.draw.png
         drawn = io.BytesIO()
         self.figure.savefig(drawn, format="png", dpi=DPI)

@@ -21,7 +21,7 @@ from .options import (
     plot_option,
     runs_option,
 )
-from .output import answer, keep_made
+from .output import print_result, store_results
 from .progress import progress
 
 
@@ -70,13 +70,13 @@ def advise(
     pictures = pictures or []
     with wrong_input():
         loaded = load(scenario, changes)
-        api.wished(loaded, rate, delay, "--")
+        api.read_requirement(loaded, rate, delay, "--")
         if check:
             api.allow_check(loaded, "--check")
         check_outputs(out, pictures)
         check_pictures(pictures)
     with failures(), progress("advising") as finished:
-        counsel = api.advise(
+        results = api.advise(
             loaded,
             rate=rate,
             delay=delay,
@@ -86,5 +86,5 @@ def advise(
             progress=finished,
         )
     with failures():
-        written = keep_made(counsel, out, pictures)
-    answer(counsel, written, as_json=as_json)
+        written = store_results(results, out, pictures)
+    print_result(results, written, as_json=as_json)

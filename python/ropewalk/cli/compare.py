@@ -23,7 +23,7 @@ from .options import (
     runs_option,
     step_wanted,
 )
-from .output import answer, keep_made
+from .output import print_result, store_results
 from .progress import progress
 
 
@@ -68,13 +68,13 @@ def compare(
             again=again,
         )
     with failures():
-        written = keep_made(made, out, pictures)
-    answer(made, written, as_json=as_json)
+        written = store_results(made, out, pictures)
+    print_result(made, written, as_json=as_json)
 
 
 def _chosen(ways: str) -> tuple[str, ...]:
     try:
-        return api.wanted([way.strip() for way in ways.split(",") if way.strip()])
+        return api.ways_to_run([way.strip() for way in ways.split(",") if way.strip()])
     except ValueError as error:
         allowed = str(error).partition(": ")[2]
         raise ValueError(f"--ways {ways}: {allowed}") from None

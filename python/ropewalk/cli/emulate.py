@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..support import programs
-from .exec_program import become
+from .exec_program import exec_program
 from .failures import failures, wrong_input
 from .options import Changes, ScenarioFile, load, seed_option
 
@@ -70,4 +70,4 @@ def emulate(
         with NamedTemporaryFile("w", prefix="ropewalk-", suffix=".json", delete=False) as file:
             json.dump(request, file)
     # The program removes the file.
-    become(programs.TESTBED, ["emulate", "--request", file.name])
+    exec_program(programs.TESTBED, ["emulate", "--request", file.name])

@@ -14,7 +14,7 @@ from .statuses import FAILED
 STREAMS = range(3)  # standard input, output and error
 
 
-def become(name: str, arguments: Sequence[str]) -> NoReturn:
+def exec_program(name: str, arguments: Sequence[str]) -> NoReturn:
     """Replace this process by one of our programs, or exit with an error if it is missing."""
     try:
         program = programs.find(name)

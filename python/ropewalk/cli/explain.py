@@ -8,7 +8,7 @@ from typing import Annotated
 from ..analysis import explain as api
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, check_outputs, check_pictures, load, plot_option
-from .output import answer, save_pictures
+from .output import print_result, save_pictures
 
 
 def explain(
@@ -33,4 +33,4 @@ def explain(
             raise ValueError(f"--plot {pictures[0]}: all links of the scenario are wired")
     with failures():
         written = save_pictures(explained, pictures or [])
-    answer(explained, written, as_json=as_json)
+    print_result(explained, written, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import NoReturn
 import typer
 
 from ..support import programs
-from .exec_program import become
+from .exec_program import exec_program
 
 VERBS = {
     "proxy": "Carry this machine's connections over several links to a relay.",
@@ -24,7 +24,7 @@ VERBS = {
 
 def run(arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the gateway, with one of its verbs."""
-    become(programs.GATEWAY, arguments)
+    exec_program(programs.GATEWAY, arguments)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -20,7 +20,7 @@ from .options import (
     plot_option,
     seed_option,
 )
-from .output import answer, keep_made
+from .output import print_result, store_results
 from .progress import progress
 
 
@@ -93,8 +93,8 @@ def mesh(
             progress=finished,
         )
     with failures():
-        written = keep_made(counted, out, pictures)
-    answer(counted, written, as_json=as_json)
+        written = store_results(counted, out, pictures)
+    print_result(counted, written, as_json=as_json)
 
 
 def _numbers(text: str) -> list[int]:

@@ -18,10 +18,10 @@ from ..support.escape import strip_controls
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from ..output.storage import Keepable
+    from ..output.storage import Storable
     from ..results import Results
 
-USUAL = 80  # width of a table in a pipe, unless it needs more
+PIPE_WIDTH = 80  # width of a table in a pipe, unless it needs more
 WIDEST = 10_000
 
 
@@ -33,7 +33,7 @@ def save_pictures(made: Displayable, pictures: list[Path]) -> list[str]:
     return [f"picture: {plot.save(figure, picture)}" for picture in pictures]
 
 
-def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[str]:
+def store_results(made: Storable, out: Path | None, pictures: list[Path]) -> list[str]:
     """Write the requested folder and pictures, and print their names."""
     written = save_pictures(made, pictures)
     if out is not None:
@@ -45,13 +45,13 @@ def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[st
     return written
 
 
-def captured(results: Results, capture: Path, place: str | None) -> str:
+def print_capture(results: Results, capture: Path, place: str | None) -> str:
     """Print the number of captured packets, and the observation point."""
     count = f"{results.captured_packets:,}".replace(",", " ")
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
 
-def answer(made: Displayable, written: Sequence[str], *, as_json: bool) -> None:
+def print_result(made: Displayable, written: Sequence[str], *, as_json: bool) -> None:
     """Print the JSON object alone, or the table and the written files."""
     if as_json:
         printed = made.json()
@@ -89,7 +89,7 @@ def _width(table: RenderableType) -> int | None:
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return None
     console = Console(file=sys.stdout, width=WIDEST)
-    return max(USUAL, Measurement.get(console, console.options, table).maximum)
+    return max(PIPE_WIDTH, Measurement.get(console, console.options, table).maximum)
 
 
 class _Printable:

@@ -17,7 +17,7 @@ from .options import (
     out_option,
     plot_option,
 )
-from .output import answer, keep_made
+from .output import print_result, store_results
 
 
 def predict(
@@ -43,5 +43,5 @@ def predict(
         check_pictures(pictures)
     with failures():
         predictions = api.predict(loaded)
-        written = keep_made(predictions, out, pictures)
-    answer(predictions, written, as_json=as_json)
+        written = store_results(predictions, out, pictures)
+    print_result(predictions, written, as_json=as_json)

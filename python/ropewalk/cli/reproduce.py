@@ -22,7 +22,7 @@ from .options import (
     runs_option,
     seed_option,
 )
-from .output import answer, keep_made, print_json
+from .output import print_json, print_result, store_results
 from .progress import progress
 from .statuses import WRONG_INPUT
 
@@ -89,10 +89,10 @@ def reproduce(
         with failures(), progress("reproducing") as finished:
             made = api.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
         with failures():
-            written = keep_made(made, folder, pictures)
+            written = store_results(made, folder, pictures)
         if not written:
             written = ["picture and tables: --out DIR, picture alone: --plot FILE"]
-        answer(made, written, as_json=as_json)
+        print_result(made, written, as_json=as_json)
 
 
 def _list(paper: str | None, as_json: bool) -> None:

@@ -28,7 +28,7 @@ from .options import (
     runs_option,
     step_wanted,
 )
-from .output import answer, captured, keep_made
+from .output import print_capture, print_result, store_results
 from .progress import progress
 
 
@@ -104,9 +104,9 @@ def simulate(
             qlog=qlog,
         )
     with failures():
-        written = keep_made(results, out, pictures)
+        written = store_results(results, out, pictures)
         if capture is not None:
-            written.append(captured(results, capture, capture_at))
+            written.append(print_capture(results, capture, capture_at))
         if qlog is not None:
             written.append(f"qlog:    {qlog}")
-    answer(results, written, as_json=as_json)
+    print_result(results, written, as_json=as_json)

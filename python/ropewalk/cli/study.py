@@ -21,7 +21,7 @@ from .options import (
     runs_option,
     seed_option,
 )
-from .output import answer, save_pictures
+from .output import print_result, save_pictures
 from .progress import progress
 from .statuses import FAILED, INTERRUPTED
 
@@ -147,7 +147,7 @@ def study(
         check_on(where)
         folder = out or RESULTS / (_stem(file) if str(file) != "-" else "study")
         check_folder(folder)
-    shown = _Shown(folder)
+    shown = _ResumeNotice(folder)
     try:
         with failures(), progress("running", rate=True) as finished:
             made = run(defined, folder, on=where, progress=finished, begun=shown.begun)
@@ -163,7 +163,7 @@ def study(
             written = save_pictures(made, pictures) + written
         except ValueError as error:
             undrawn = str(error)
-    answer(made, written, as_json=as_json)
+    print_result(made, written, as_json=as_json)
     if undrawn:
         print(f"no picture: {undrawn}", file=sys.stderr)
     if made.failed.height:
@@ -174,7 +174,7 @@ def study(
         raise typer.Exit(FAILED)
 
 
-class _Shown:
+class _ResumeNotice:
     """Progress that first prints how many runs exist already."""
 
     def __init__(self, folder: Path) -> None:

@@ -29,7 +29,7 @@ from .options import (
     runs_option,
     step_wanted,
 )
-from .output import answer, captured, keep_made, print_json, print_table
+from .output import print_capture, print_json, print_result, print_table, store_results
 from .progress import progress
 from .statuses import FAILED
 
@@ -96,10 +96,10 @@ def testbed(
             again=again,
         )
     with failures():
-        written = keep_made(results, out, pictures)
+        written = store_results(results, out, pictures)
         if capture is not None:
-            written.append(captured(results, capture, capture_at))
-    answer(results, written, as_json=as_json)
+            written.append(print_capture(results, capture, capture_at))
+    print_result(results, written, as_json=as_json)
 
 
 def doctor(

@@ -18,7 +18,7 @@ OF_CLASSES = {
     "Results": ("runs", "runs"),
     "Predictions": ("predict", "predict"),
     "Comparison": ("compare", "compare"),
-    "Counsel": ("advise", "advise"),
+    "AdviceResults": ("advise", "advise"),
     "Census": ("mesh", "mesh"),
     "Explanation": ("explain", "explain"),
     "StudyResults": ("study", "study"),
@@ -54,9 +54,9 @@ def figure_of(made: object, width: Width | None) -> Figure:
 
 def png_of(figure: Figure) -> bytes:
     """Return a figure as PNG bytes."""
-    from .figures import drawn
+    from .figures import figure_bytes
 
-    return drawn(figure, "png")
+    return figure_bytes(figure, "png")
 
 
 def html_of(made: object, png: bytes | None = None) -> str:

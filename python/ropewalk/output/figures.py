@@ -19,37 +19,37 @@ WRITTEN: Any = {
 DATES = {"svg": "Date", "pdf": "CreationDate"}
 
 
-class Picture(Figure):
+class NotebookFigure(Figure):
     """A figure that notebooks display under any matplotlib backend."""
 
     def draw(self, renderer: Any) -> None:
         """Draw without warnings about missing glyphs."""
-        with no_complaints():
+        with without_glyph_warnings():
             super().draw(renderer)
 
     def get_tightbbox(self, *arguments: Any, **named: Any) -> Any:
         """Return the bounding box without warnings about missing glyphs."""
-        with no_complaints():
+        with without_glyph_warnings():
             return super().get_tightbbox(*arguments, **named)
 
     def _repr_png_(self) -> bytes:
-        return drawn(self, "png")
+        return figure_bytes(self, "png")
 
 
-def drawn(figure: Figure, form: str) -> bytes:
+def figure_bytes(figure: Figure, form: str) -> bytes:
     """Return a figure as file content; equal figures give equal bytes.
 
     `form` is ``"png"``, ``"svg"`` or ``"pdf"``.
     """
     content = io.BytesIO()
     undated = {DATES[form]: None} if form in DATES else {}
-    with rc_context(WRITTEN), no_complaints():
+    with rc_context(WRITTEN), without_glyph_warnings():
         figure.savefig(content, format=form, metadata=undated)
     return content.getvalue()
 
 
 @contextmanager
-def no_complaints() -> Iterator[None]:
+def without_glyph_warnings() -> Iterator[None]:
     """Suppress warnings about missing glyphs."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")

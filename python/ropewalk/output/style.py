@@ -158,7 +158,7 @@ def picture(
     """
     from matplotlib import rc_context
 
-    from .figures import Picture
+    from .figures import NotebookFigure
 
     check_width(paper)
     with rc_context(settings(paper, title + letters)):
@@ -167,7 +167,7 @@ def picture(
             wide = WIDTHS[paper]
             least = MIN_ASPECT if paper == "column" else 0.0
             size = (wide, wide * max(height / width, least))
-        figure = Picture(figsize=size, layout="constrained")
+        figure = NotebookFigure(figsize=size, layout="constrained")
         if title and paper is None:
             figure.suptitle(title, x=0.01, ha="left")
         yield figure

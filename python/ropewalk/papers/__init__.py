@@ -4,7 +4,7 @@ There is one file per item; `reproduce` makes one, `items` lists them. ``publish
 papers' statements, each with its source.
 """
 
-from ..analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ..analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from .api import Item, items, reproduce
 
-__all__ = ["Alternative", "Choice", "Comparison", "Item", "Reproduction", "items", "reproduce"]
+__all__ = ["Alternative", "Choice", "ComparedValue", "Item", "Reproduction", "items", "reproduce"]

@@ -1,17 +1,17 @@
 """Advice on a scenario: which links, scheduler and buffers to use, each answer with evidence."""
 
-from .api import RUNS, advise, wished
-from .exhaustive import allow_check
-from .result import Advice, Check, Counsel, Evidence, Subset
+from .api import RUNS, advise, read_requirement
+from .exhaustive import require_few_paths
+from .result import Advice, AdviceResults, Check, Evidence, Subset
 
 __all__ = [
     "RUNS",
     "Advice",
+    "AdviceResults",
     "Check",
-    "Counsel",
     "Evidence",
     "Subset",
     "advise",
-    "allow_check",
-    "wished",
+    "read_requirement",
+    "require_few_paths",
 ]

@@ -9,9 +9,9 @@ from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
 from ...scenario.registry import algorithms, is_coupled
 from ...support.numerals import decimal
-from .evaluator import Bench, Changes, Measured
+from .evaluator import CandidateResult, Changes, Evaluator
 from .result import Advice, Evidence
-from .significance import Judge, gain, written
+from .significance import Judge, format_gain, relative_gain
 from .subsets import Paths
 
 FAIRNESS = (
@@ -20,14 +20,16 @@ FAIRNESS = (
 )
 
 
-def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
+def advise_scheduler(
+    evaluator: Evaluator, judge: Judge, base: Changes, paths: Paths
+) -> Advice | None:
     """Choose the scheduler for a connection over these paths; None for a single path."""
     if len(paths) == 1:
         return None
-    found = _tried(bench, base, "scheduler")
+    found = _simulate_values(evaluator, base, "scheduler")
     if len(found) < 2:
         return None
-    present = bench.scenario.setup.first.scheduler
+    present = evaluator.scenario.setup.first.scheduler
     chosen, answer = _decide(judge, found, present, "scheduler")
     return Advice(
         question="scheduler",
@@ -39,17 +41,19 @@ def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) ->
     )
 
 
-def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
+def advise_congestion(
+    evaluator: Evaluator, judge: Judge, base: Changes, paths: Paths
+) -> Advice | None:
     """Choose the congestion control for a connection over these paths.
 
     If several paths share a link with other traffic, only coupled algorithms are candidates: an
     uncoupled one gains goodput at the expense of that traffic.
     """
-    found = _tried(bench, base, "congestion")
+    found = _simulate_values(evaluator, base, "congestion")
     if len(found) < 2:
         return None
-    present = bench.scenario.setup.first.congestion
-    shared = shared_with_others(bench.scenario, paths)
+    present = evaluator.scenario.setup.first.congestion
+    shared = shared_with_others(evaluator.scenario, paths)
     allowed = {name: made for name, made in found.items() if is_coupled(name) or not shared}
     if not allowed:
         allowed, shared = found, []
@@ -70,11 +74,11 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
         )
     elif coupled and not is_coupled(chosen) and len(paths) > 1:
         fair = _name(coupled, judge.best(list(coupled.values())))
-        share = gain(coupled[fair].goodput, found[chosen].goodput)
+        share = relative_gain(coupled[fair].goodput, found[chosen].goodput)
         if share is not None:
             answer += (
                 f". Where the links could share a bottleneck, use {fair}, the best of the coupled"
-                f" ones ({decimal(coupled[fair].goodput)} Mbit/s, {written(share)})"
+                f" ones ({decimal(coupled[fair].goodput)} Mbit/s, {format_gain(share)})"
             )
     if coupled and len(paths) > 1:
         notes.append(FAIRNESS)
@@ -89,20 +93,22 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
     )
 
 
-def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
+def _simulate_values(evaluator: Evaluator, base: Changes, key: str) -> dict[str, CandidateResult]:
     """Simulate each allowed value of one transport key."""
     allowed = []
     for name in (each.name for each in algorithms(key)):
         try:
-            bench.scenario.with_({**base, f"transport.{key}": name})
+            evaluator.scenario.with_({**base, f"transport.{key}": name})
         except ScenarioError:
             continue
         allowed.append(name)
     changes = [{**base, f"transport.{key}": name} for name in allowed]
-    return dict(zip(allowed, bench.measure(changes), strict=True))
+    return dict(zip(allowed, evaluator.measure(changes), strict=True))
 
 
-def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -> tuple[str, str]:
+def _decide(
+    judge: Judge, found: dict[str, CandidateResult], present: str, what: str
+) -> tuple[str, str]:
     best = judge.best(list(found.values()))
     name = _name(found, best)
     if all(judge.as_good(each, best) for each in found.values()):
@@ -110,12 +116,12 @@ def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -
     if name == present or judge.as_good(found[present], best):
         others = [made for made in found.values() if made.runs != found[present].runs]
         second = judge.best(others)
-        share = gain(found[present].goodput, second.goodput)
-        beside = "" if share is None else f" ({written(share)} beside {_name(found, second)})"
+        share = relative_gain(found[present].goodput, second.goodput)
+        beside = "" if share is None else f" ({format_gain(share)} beside {_name(found, second)})"
         return present, f"Keep {present}: no other {what} is better{beside}"
-    share = gain(best.goodput, found[present].goodput)
+    share = relative_gain(best.goodput, found[present].goodput)
     said = f"Use {name}: {decimal(best.goodput)} Mbit/s"
-    said += "" if share is None else f", {written(share)} beside {present}"
+    said += "" if share is None else f", {format_gain(share)} beside {present}"
     if judge.stream:
         said += f", 95 % of messages within {best.delay:,.0f} ms, not {found[present].delay:,.0f}"
     return name, said
@@ -143,7 +149,7 @@ def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
 
 
 def _rows(
-    judge: Judge, found: dict[str, Measured], chosen: str, present: str
+    judge: Judge, found: dict[str, CandidateResult], chosen: str, present: str
 ) -> tuple[Evidence, ...]:
     rows = []
     for measured in judge.ordered(list(found.values())):
@@ -153,21 +159,21 @@ def _rows(
     return tuple(rows)
 
 
-def _gain(chosen: Measured, present: Measured) -> dict[str, float]:
-    share = gain(chosen.goodput, present.goodput)
+def _gain(chosen: CandidateResult, present: CandidateResult) -> dict[str, float]:
+    share = relative_gain(chosen.goodput, present.goodput)
     return {} if share is None else {"gain_over_present": share}
 
 
-def _name(found: dict[str, Measured], measured: Measured) -> str:
+def _name(found: dict[str, CandidateResult], measured: CandidateResult) -> str:
     return next(name for name, each in found.items() if each is measured)
 
 
-def settings_of(advice: Sequence[Advice | None]) -> Changes:
+def merge_settings(advice: Sequence[Advice | None]) -> Changes:
     """Merge the settings of several answers.
 
     Examples
     --------
-    >>> settings_of([None, Advice("a", "", "", settings={"transport.scheduler": "ecf"})])
+    >>> merge_settings([None, Advice("a", "", "", settings={"transport.scheduler": "ecf"})])
     {'transport.scheduler': 'ecf'}
     """
     return {

@@ -11,18 +11,18 @@ from ...scenario import Given, Scenario
 from ...scenario.registry import is_coupled
 from ...support.arguments import flag, function, text, whole
 from . import exhaustive
-from .algorithms import advise_congestion, advise_scheduler, settings_of, shared_with_others
+from .algorithms import advise_congestion, advise_scheduler, merge_settings, shared_with_others
 from .buffers import advise_buffers
-from .combined import advise_together
+from .combined import advise_combined
 from .deadlines import advise_deadlines
-from .evaluator import Bench, Changes, Tally
-from .exhaustive import allow_check
-from .harmful_links import advise_weakest
-from .least_cost import Wish, advise_least_cost, quantity
-from .links import Chosen, choose
-from .result import Advice, Check, Counsel, Subset
+from .evaluator import Changes, Evaluator, Tally
+from .exhaustive import require_few_paths
+from .harmful_links import advise_harmful_links
+from .least_cost import RateRequirement, advise_least_cost, parse_quantity
+from .links import LinkChoice, choose_links
+from .result import Advice, AdviceResults, Check, Subset
 from .significance import Judge
-from .subsets import Paths, Predictor, candidates, check_short_form, over
+from .subsets import Paths, Predictor, candidate_paths, check_short_form, use_paths
 
 RUNS = 5
 OF_LINKS = 2  # questions on links: which to use, which is the weakest
@@ -39,7 +39,7 @@ def advise(
     check: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> Counsel:
+) -> AdviceResults:
     """Recommend links, scheduler, congestion control and buffers for a scenario.
 
     The candidates come from an analytical model and are simulated before they are recommended.
@@ -68,7 +68,7 @@ def advise(
 
     Returns
     -------
-    Counsel
+    AdviceResults
         One answer to each question, with its evidence.
 
     Raises
@@ -83,8 +83,8 @@ def advise(
     Examples
     --------
     >>> import ropewalk
-    >>> counsel = ropewalk.advise("start/two-links")
-    >>> [advice.question for advice in counsel.advice]
+    >>> results = ropewalk.advise("start/two-links")
+    >>> [advice.question for advice in results.advice]
     ['links', 'weakest', 'scheduler', 'congestion', 'buffers', 'together']
     """
     began = Stopwatch()
@@ -96,41 +96,45 @@ def advise(
     progress = function("progress", progress)
     rate = None if rate is None else text("rate", rate, "6 Mbit/s")
     delay = None if delay is None else text("delay", delay, "150 ms")
-    wish = wished(scenario, rate, delay)
-    paths = candidates(scenario)
+    wish = read_requirement(scenario, rate, delay)
+    paths = candidate_paths(scenario)
     if check:
-        allow_check(scenario)
+        require_few_paths(scenario)
 
     tally = Tally(progress)
-    bench = Bench(scenario, seed, runs, executor, tally)
+    evaluator = Evaluator(scenario, seed, runs, executor, tally)
     # The best of many noisy means is biased upwards, so the combination gets fresh seeds.
-    anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
+    fresh = (
+        evaluator
+        if evaluator.runs == 1
+        else Evaluator(scenario, seed + runs, runs, executor, tally)
+    )
     judge = Judge(stream=scenario.setup.first.traffic.kind != "bulk")
     predictor = Predictor(scenario)
     tally.reserve(OF_LINKS + OF_TRANSPORT + (wish is not None) + check)
     predictor.rank(paths, tally)
     tally.ask()
-    chosen = choose(bench, judge, predictor, paths)
+    chosen = choose_links(evaluator, judge, predictor, paths)
     tally.ask()
     from .mesh import advise_mesh  # loads numpy
 
-    routes = advise_mesh(bench, judge)
-    advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
-    advice += _on_transport(bench, anew, judge, chosen, paths, tally)
+    routes = advise_mesh(evaluator, judge)
+    advice = [routes, chosen.advice, advise_harmful_links(evaluator, judge, predictor, paths)]
+    advice += _on_transport(evaluator, fresh, judge, chosen, paths, tally)
     # Least cost assumes a Poisson stream of packets; video frames are none.
     if wish is not None and (rate is not None or scenario.setup.first.traffic.kind != "video"):
         tally.ask()
-        advice.append(advise_least_cost(bench, paths, wish))
+        advice.append(advise_least_cost(evaluator, paths, wish))
     advice.append(advise_deadlines(scenario, paths))
     if check:
         tally.ask()
-    checked = exhaustive.check(bench, judge, predictor, paths, chosen.paths) if check else None
-    last = seed + bench.runs - 1 if anew is bench else seed + 2 * runs - 1
-    return Counsel(
+    checked = exhaustive.check(evaluator, judge, predictor, paths, chosen.paths) if check else None
+    last = seed + evaluator.runs - 1 if fresh is evaluator else seed + 2 * runs - 1
+    return AdviceResults(
         scenario=scenario,
         seed=seed,
-        runs=bench.runs,
-        simulated=bench.simulated + (0 if anew is bench else anew.simulated),
+        runs=evaluator.runs,
+        simulated=evaluator.simulated + (0 if fresh is evaluator else fresh.simulated),
         advice=tuple(each for each in advice if each is not None),
         subsets=_subsets(predictor, chosen, checked),
         advised=chosen.paths,
@@ -140,9 +144,9 @@ def advise(
     )
 
 
-def wished(
+def read_requirement(
     scenario: Scenario, rate: str | None, delay: str | None, prefix: str = ""
-) -> Wish | None:
+) -> RateRequirement | None:
     """Read the requested rate and delay; None if neither arguments nor traffic name a rate.
 
     `prefix` precedes the argument names in errors. Raises ValueError if a value is invalid, or if
@@ -150,15 +154,15 @@ def wished(
 
     Examples
     --------
-    >>> wished(Scenario.load("start/two-links"), "6 Mbit/s", "150 ms")
+    >>> read_requirement(Scenario.load("start/two-links"), "6 Mbit/s", "150 ms")
     Wish(rate=6000000.0, delay=0.15)
     """
     of_traffic = scenario.setup.first.traffic.rate
-    within = None if delay is None else quantity("delay", delay, f"{prefix}delay")
+    within = None if delay is None else parse_quantity("delay", delay, f"{prefix}delay")
     if rate is not None:
-        return Wish(quantity("rate", rate, f"{prefix}rate"), within)
+        return RateRequirement(parse_quantity("rate", rate, f"{prefix}rate"), within)
     if of_traffic:
-        return Wish(float(of_traffic), within)
+        return RateRequirement(float(of_traffic), within)
     if delay is not None:
         raise ValueError(
             f'{prefix}delay "{delay}": bulk traffic has no rate of its own; say {prefix}rate, too'
@@ -167,28 +171,33 @@ def wished(
 
 
 def _on_transport(
-    bench: Bench, anew: Bench, judge: Judge, chosen: Chosen, paths: Paths, tally: Tally
+    evaluator: Evaluator,
+    fresh: Evaluator,
+    judge: Judge,
+    chosen: LinkChoice,
+    paths: Paths,
+    tally: Tally,
 ) -> list[Advice | None]:
-    base = over(bench.scenario, chosen.paths)
+    base = use_paths(evaluator.scenario, chosen.paths)
     tally.ask()
-    scheduler = advise_scheduler(bench, judge, base, chosen.paths)
+    scheduler = advise_scheduler(evaluator, judge, base, chosen.paths)
     tally.ask()
     congestion = advise_congestion(
-        bench, judge, {**base, **settings_of([scheduler])}, chosen.paths
+        evaluator, judge, {**base, **merge_settings([scheduler])}, chosen.paths
     )
-    algorithms: Changes = settings_of([scheduler, congestion])
+    algorithms: Changes = merge_settings([scheduler, congestion])
     # The best algorithm for the present buffers may differ from the best for other buffers.
-    present = bench.scenario.setup.first.congestion
-    unfair = shared_with_others(bench.scenario, chosen.paths)
-    own: Changes = settings_of([congestion]) if unfair else {}
-    single = bench.scenario.setup.first.protocol == "tcp"
+    present = evaluator.scenario.setup.first.congestion
+    unfair = shared_with_others(evaluator.scenario, chosen.paths)
+    own: Changes = merge_settings([congestion]) if unfair else {}
+    single = evaluator.scenario.setup.first.protocol == "tcp"
     sets = [chosen.paths] if single else list(dict.fromkeys([chosen.paths, paths]))
     besides = [own] if own == algorithms else [own, algorithms]
     tally.ask()
-    buffers = advise_buffers(bench, judge, [(each, base) for each in sets for base in besides])
+    buffers = advise_buffers(evaluator, judge, [(each, base) for each in sets for base in besides])
     tally.ask()
-    together = advise_together(
-        anew,
+    together = advise_combined(
+        fresh,
         judge,
         {**chosen.advice.settings, **algorithms},
         buffers.settings,
@@ -197,7 +206,9 @@ def _on_transport(
     return [scheduler, congestion, buffers, together]
 
 
-def _subsets(predictor: Predictor, chosen: Chosen, checked: Check | None) -> tuple[Subset, ...]:
+def _subsets(
+    predictor: Predictor, chosen: LinkChoice, checked: Check | None
+) -> tuple[Subset, ...]:
     """List all predicted or simulated subsets, the small ones first."""
     simulated = {paths: made.goodput for paths, made in chosen.simulated.items()}
     if checked is not None:

@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from ...engines.predict.paths import paths as described
 from ...scenario.setup import Setup
 from ...support.numerals import decimal
-from .evaluator import Bench, Changes, Measured
+from .evaluator import CandidateResult, Changes, Evaluator
 from .result import Advice, Evidence
 from .significance import Judge
-from .subsets import Paths, over, settings_for
+from .subsets import Paths, settings_for, use_paths
 
-ENOUGH = 0.95  # sufficient share of the best goodput
+SUFFICIENT_SHARE = 0.95  # sufficient share of the best goodput
 MIN_KIB = 16
 MAX_KIB = 256 * 1024
-PLENTY = 4  # upper limit of the search, in products of total rate and round trip with full queues
+MAX_IN_PRODUCTS = (
+    4  # upper limit of the search, in products of total rate and round trip with full queues
+)
 HALVINGS = 3  # bisections of the last step, a factor of 2: to 9 %
 TITLE = "How large must the buffers be?"
 RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
 
 
-def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]]) -> Advice:
+def advise_buffers(
+    evaluator: Evaluator, judge: Judge, choices: Sequence[tuple[Paths, Changes]]
+) -> Advice:
     """Find the smallest send and receive buffers for the best of several choices.
 
     A choice is a set of paths with settings. The first choice with the best goodput, with ample or
@@ -35,7 +39,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     Each search goes down in factors of 2 and bisects the last step. The size found and all tested
     larger sizes give 95 % of the best goodput.
     """
-    setup = bench.scenario.setup
+    setup = evaluator.scenario.setup
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
     used = described(setup.with_paths(every))
     if any(path.wireless for path in used):
@@ -50,12 +54,14 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
             "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
         )
     plenty = max(_plenty_kib(setup, paths) for paths, _ in choices)
-    fixed, way = _way(bench, judge, choices, plenty)
+    fixed, way = _best_choice(evaluator, judge, choices, plenty)
 
-    def search(up_to: int, enough: Measured | None, sizes: Callable[[int], Changes]) -> _Search:
-        return _search(bench, judge, enough, up_to, lambda size: {**fixed, **sizes(size)})
+    def search(
+        up_to: int, enough: CandidateResult | None, sizes: Callable[[int], Changes]
+    ) -> _Search:
+        return _search(evaluator, judge, enough, up_to, lambda size: {**fixed, **sizes(size)})
 
-    present = bench.one(fixed)
+    present = evaluator.one(fixed)
     alike = search(plenty, None, lambda size: _sizes(size, size))
     best = judge.best([present, *alike.tried.values()])
     if best.goodput == 0:
@@ -64,11 +70,14 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
         return _keep(setup, alike, present, plenty)
     receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
     send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
-    most, largest = alike.found, f"{kib(alike.size)} each"
+    most, largest = alike.found, f"{format_kib(alike.size)} each"
     top = judge.best(list(send.tried.values()))
     if not judge.as_good(most, top):  # less to send is better here, so raise the reference
         size = next(size for size, made in send.tried.items() if made is top)
-        most, largest = top, f"{kib(receive.size)} to receive and {kib(size)} to send"
+        most, largest = (
+            top,
+            f"{format_kib(receive.size)} to receive and {format_kib(size)} to send",
+        )
         again = search(size, top, lambda size: _sizes(receive.size, size))
         send = _Search(again.size, again.found, send.tried | again.tried)
     found = _Found(way, alike, receive, send, most, largest, present)
@@ -77,7 +86,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
         title=TITLE,
         answer=_answer(judge, setup, found),
         settings={
-            **settings_for(bench.scenario, way[0]),
+            **settings_for(evaluator.scenario, way[0]),
             **way[1],
             **_sizes(receive.size, send.size),
         },
@@ -92,10 +101,10 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
         },
         evidence=_evidence(setup, found),
         notes=(
-            f"enough is {ENOUGH:.0%} of the goodput with {largest}"
-            + (f", and a delay of at most 1/{ENOUGH:g} of that" if judge.stream else "")
-            + f", which is as good as any up to {kib(plenty)}; searched on a ladder of factors of"
-            " 2, then between two rungs to 9 %",
+            f"enough is {SUFFICIENT_SHARE:.0%} of the goodput with {largest}"
+            + (f", and a delay of at most 1/{SUFFICIENT_SHARE:g} of that" if judge.stream else "")
+            + f", which is as good as any up to {format_kib(plenty)}; searched in"
+            " factors of 2, then between the last two to 9 %",
             "rule of thumb: 2 x sum of rates x largest round trip (RFC 6182, 5.3), without queues"
             " and losses that time out; buffers larger than needed fill queues and lengthen the"
             " delay",
@@ -108,8 +117,8 @@ class _Search:
     """Smallest sufficient size in KiB, its results, and all sizes tested."""
 
     size: int
-    found: Measured
-    tried: dict[int, Measured]
+    found: CandidateResult
+    tried: dict[int, CandidateResult]
 
 
 @dataclass(frozen=True)
@@ -120,18 +129,18 @@ class _Found:
     alike: _Search
     receive: _Search
     send: _Search
-    most: Measured
+    most: CandidateResult
     largest: str
-    present: Measured
+    present: CandidateResult
 
 
-def _way(
-    bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
+def _best_choice(
+    evaluator: Evaluator, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
 ) -> tuple[Changes, tuple[Paths, Changes]]:
     """Return the settings and the index of the best choice."""
-    ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
-    present = bench.measure(ways)
-    ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
+    ways = [{**base, **use_paths(evaluator.scenario, paths)} for paths, base in choices]
+    present = evaluator.measure(ways)
+    ample = evaluator.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
     better = [judge.best(list(pair)) for pair in zip(present, ample, strict=True)]
     best = judge.best(better)
     first = next(number for number, made in enumerate(better) if judge.as_good(made, best))
@@ -139,72 +148,72 @@ def _way(
 
 
 def _search(
-    bench: Bench,
+    evaluator: Evaluator,
     judge: Judge,
-    most: Measured | None,
+    most: CandidateResult | None,
     up_to: int,
     changes: Callable[[int], Changes],
 ) -> _Search:
     """Find the smallest size with nearly the goodput of `most`, or of the best size if None."""
     ladder = [MIN_KIB * 2**step for step in range(int(math.log2(up_to / MIN_KIB)) + 1)]
     ladder += [up_to] if ladder[-1] < up_to else []
-    tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))
+    tried = dict(zip(ladder, evaluator.measure([changes(size) for size in ladder]), strict=True))
     if most is None:
         best = judge.best(list(tried.values()))
         size = next(size for size in ladder if judge.as_good(tried[size], best))
         return _Search(size, tried[size], tried)
 
     def enough(size: int) -> bool:
-        slow = judge.stream and tried[size].delay > most.delay / ENOUGH
-        return tried[size].goodput >= ENOUGH * most.goodput and not slow
+        slow = judge.stream and tried[size].delay > most.delay / SUFFICIENT_SHARE
+        return tried[size].goodput >= SUFFICIENT_SHARE * most.goodput and not slow
 
     low = max((size for size in ladder if not enough(size)), default=0)
     high = min((size for size in ladder if size > low), default=up_to)
     for _ in range(HALVINGS if 0 < low < high else 0):
         middle = round(math.sqrt(low * high))
-        tried[middle] = bench.one(changes(middle))
+        tried[middle] = evaluator.one(changes(middle))
         low, high = (low, middle) if enough(middle) else (middle, high)
     return _Search(high, tried[high], tried)
 
 
-def _keep(setup: Setup, alike: _Search, present: Measured, plenty: int) -> Advice:
+def _keep(setup: Setup, alike: _Search, present: CandidateResult, plenty: int) -> Advice:
     return Advice(
         "buffers",
         TITLE,
         f"Keep the present ones, {_present(setup)}: {decimal(present.goodput)} Mbit/s. None of"
-        f" one size both ways is as good, up to {kib(plenty)}"
-        f" ({decimal(alike.found.goodput)} Mbit/s at {kib(alike.size)}).",
+        f" one size both ways is as good, up to {format_kib(plenty)}"
+        f" ({decimal(alike.found.goodput)} Mbit/s at {format_kib(alike.size)}).",
         evidence=(
             _now(setup, present),
-            *_rows("both", alike, None, alike.found, lambda size: f"{kib(size)} each"),
+            *_rows("both", alike, None, alike.found, lambda size: f"{format_kib(size)} each"),
         ),
     )
 
 
 def _evidence(setup: Setup, found: _Found) -> tuple[Evidence, ...]:
-    alike, receive, send = kib(found.alike.size), found.receive.size, found.send.size
+    alike, receive, send = format_kib(found.alike.size), found.receive.size, found.send.size
     most = found.most
     return (
-        *_rows("both", found.alike, None, most, lambda size: f"{kib(size)} each"),
+        *_rows("both", found.alike, None, most, lambda size: f"{format_kib(size)} each"),
         *_rows(
             "receive",
             found.receive,
             receive,
             most,
-            lambda size: f"receive {kib(size)}, send {alike}",
+            lambda size: f"receive {format_kib(size)}, send {alike}",
         ),
         *_rows(
             "send",
             found.send,
             send,
             most,
-            lambda size: f"receive {kib(receive)}, send {kib(size)}",
+            lambda size: f"receive {format_kib(receive)}, send {format_kib(size)}",
         ),
         _now(setup, found.present),
     )
 
 
-def _now(setup: Setup, present: Measured) -> Evidence:
+def _now(setup: Setup, present: CandidateResult) -> Evidence:
     what = f"as they are: {_present(setup)}"
     return Evidence(what, present.numbers, present.changes, ("present",))
 
@@ -213,7 +222,7 @@ def _rows(
     name: str,
     search: _Search,
     advised: int | None,
-    most: Measured,
+    most: CandidateResult,
     what: Callable[[int], str],
 ) -> list[Evidence]:
     return [
@@ -246,7 +255,7 @@ def _plenty_kib(setup: Setup, paths: Paths) -> int:
     )
     window = sum(path.rate for path in used) / 8 * longest
     needed = max(
-        PLENTY * window / flow.receive_window_share,
+        MAX_IN_PRODUCTS * window / flow.receive_window_share,
         flow.receive_buffer,
         flow.send_buffer,
         1024 * MIN_KIB,
@@ -267,13 +276,14 @@ def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
     rule = _rule(setup, paths)
     share = setup.first.receive_window_share
     said = (
-        f"Over {used}: {kib(receive.size)} to receive and {kib(send.size)} to send give"
-        f" {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
+        f"Over {used}: {format_kib(receive.size)} to receive and {format_kib(send.size)} to send"
+        f" give {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
         f" {decimal(most.goodput)} with {found.largest}. The rule of thumb says"
-        f" {kib(rule / 1024)} each"
+        f" {format_kib(rule / 1024)} each"
     )
     if share < 1:
-        said += f" ({kib(rule / share / 1024)} to receive where {share:.0%} of it is advertised)"
+        enough = format_kib(rule / share / 1024)
+        said += f" ({enough} to receive where {share:.0%} of it is advertised)"
     lost = 1 - present.goodput / most.goodput
     said += f". The present ones, {_present(setup)}, "
     if abs(lost) < 0.0005:
@@ -294,15 +304,15 @@ def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
 def _present(setup: Setup) -> str:
     flow = setup.first
     receive, send = flow.receive_buffer / 1024, flow.send_buffer / 1024
-    return f"{kib(receive)} to receive and {kib(send)} to send"
+    return f"{format_kib(receive)} to receive and {format_kib(send)} to send"
 
 
-def kib(size: float) -> str:
+def format_kib(size: float) -> str:
     """Format a size in KiB.
 
     Examples
     --------
-    >>> kib(512), kib(1536), kib(16384), kib(0.5)
+    >>> format_kib(512), format_kib(1536), format_kib(16384), format_kib(0.5)
     ('512 KiB', '1.5 MiB', '16 MiB', '0.5 KiB')
     """
     return f"{size / 1024:.3g} MiB" if size >= 1024 else f"{size:.3g} KiB"

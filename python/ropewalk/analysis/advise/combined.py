@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...support.numerals import decimal
-from .evaluator import Bench, Changes
+from .evaluator import Changes, Evaluator
 from .result import Advice, Evidence
-from .significance import Judge, gain, written
+from .significance import Judge, format_gain, relative_gain
 
 
-def advise_together(
-    bench: Bench,
+def advise_combined(
+    evaluator: Evaluator,
     judge: Judge,
     settings: Changes,
     with_buffers: Changes,
@@ -27,7 +27,7 @@ def advise_together(
         tried.append(("as advised, with the present buffers", settings))
     if with_buffers:
         tried.append(("as advised, with the advised buffers", with_buffers))
-    made = bench.measure([changes for _, changes in tried])
+    made = evaluator.measure([changes for _, changes in tried])
     present = made[0]
     allowed = made if fair else made[1:]
     best = judge.best(allowed)
@@ -41,7 +41,7 @@ def advise_together(
         )
         for (what, changes), each in zip(tried, made, strict=True)
     ]
-    share = gain(best.goodput, present.goodput)
+    share = relative_gain(best.goodput, present.goodput)
     if best is present:
         better = "is better" if judge.stream else "gives more"
         answer = (
@@ -51,7 +51,7 @@ def advise_together(
         answer = (
             f"{decimal(best.goodput)} Mbit/s, where it gives {decimal(present.goodput)} as it is"
         )
-        answer += "" if share is None else f" ({written(share)})"
+        answer += "" if share is None else f" ({format_gain(share)})"
         if judge.stream:
             answer += (
                 f"; 95 % of messages within {best.delay:,.0f} ms, now within {present.delay:,.0f}"
@@ -70,12 +70,12 @@ def advise_together(
         settings=best.changes,
         numbers={} if share is None else {"gain_over_present": share},
         evidence=tuple(rows),
-        notes=_notes(bench),
+        notes=_notes(evaluator),
     )
 
 
-def _notes(bench: Bench) -> tuple[str, ...]:
-    if bench.runs == 1:
+def _notes(evaluator: Evaluator) -> tuple[str, ...]:
+    if evaluator.runs == 1:
         return ()
-    last = bench.seed + bench.runs - 1
-    return (f"seeds {bench.seed} to {last}, on which nothing was chosen",)
+    last = evaluator.seed + evaluator.runs - 1
+    return (f"seeds {evaluator.seed} to {last}, on which nothing was chosen",)

@@ -7,7 +7,7 @@ from ...engines.predict.result import Prediction
 from ...scenario import Scenario
 from ...scenario.toml_syntax import Value
 from .result import Advice, Evidence
-from .subsets import Paths, over, without_each
+from .subsets import Paths, leave_one_out, use_paths
 
 TIMES = (0.5, 1.0, 2.0, 4.0)
 """Examined deadlines, as multiples of the scenario's deadline."""
@@ -19,15 +19,15 @@ NOTE = (
 
 def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     """Advise on the value of each link for meeting deadlines; None without deadlines."""
-    whole = deadline_bound.predict(scenario.with_(over(scenario, paths)))
+    whole = deadline_bound.predict(scenario.with_(use_paths(scenario, paths)))
     if whole is None or "late_by" not in whole.delay_ms:
         return None
     span = scenario.setup.first.traffic.deadline
     assert span is not None
     without: list[tuple[str, Prediction]] = []
     if len(paths) > 1 and scenario.setup.first.protocol != "tcp":
-        for path, others in zip(paths, without_each(paths), strict=True):
-            less = deadline_bound.predict(scenario.with_(over(scenario, others)))
+        for path, others in zip(paths, leave_one_out(paths), strict=True):
+            less = deadline_bound.predict(scenario.with_(use_paths(scenario, others)))
             if less is not None:
                 without.append((path, less))
     rows = [Evidence("all links", _numbers(whole))]

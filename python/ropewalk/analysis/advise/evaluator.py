@@ -21,7 +21,7 @@ PARTS_OF_A_QUESTION = 8  # estimated candidates of a question that has not begun
 
 
 @dataclass(frozen=True)
-class Measured:
+class CandidateResult:
     """Results of one candidate.
 
     Attributes
@@ -86,7 +86,7 @@ class Tally:
             self._progress(self._finished, max(expected, self._finished))
 
 
-class Bench:
+class Evaluator:
     """Simulates each candidate once and keeps the results.
 
     Parameters
@@ -116,14 +116,14 @@ class Bench:
         self.runs = runs if is_random(scenario) else 1
         self._executor = executor
         self._tally = tally or Tally()
-        self._known: dict[tuple[tuple[str, str], ...], Measured] = {}
+        self._known: dict[tuple[tuple[str, str], ...], CandidateResult] = {}
 
     @property
     def simulated(self) -> int:
         """Number of simulated candidates."""
         return len(self._known)
 
-    def measure(self, candidates: Sequence[Changes]) -> list[Measured]:
+    def measure(self, candidates: Sequence[Changes]) -> list[CandidateResult]:
         """Return the results of candidates in order, after simulating the new ones.
 
         Each candidate maps keys to values, as for `Scenario.with_`. Raises ScenarioError for an
@@ -140,7 +140,7 @@ class Bench:
                 self._run(pool, scenarios, new)
         return [self._known[key] for key in keys]
 
-    def one(self, changes: Changes) -> Measured:
+    def one(self, changes: Changes) -> CandidateResult:
         """Simulate one candidate."""
         return self.measure([changes])[0]
 
@@ -158,7 +158,7 @@ class Bench:
         try:
             for future in as_completed(futures):
                 key = futures[future]
-                self._known[key] = Measured(changes[key], future.result())
+                self._known[key] = CandidateResult(changes[key], future.result())
                 self._tally.finish()
         finally:
             for future in futures:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from ...results.statistics import rank_correlation
 from ...scenario import Scenario
-from .evaluator import Bench
+from .evaluator import Evaluator
 from .links import evidence_of
 from .result import Check
 from .significance import Judge
-from .subsets import Paths, Predictor, all_subsets, candidates, over
+from .subsets import Paths, Predictor, all_subsets, candidate_paths, use_paths
 
 MAX_CHECKED = 10  # largest number of paths to check: 1023 subsets
 
 
-def allow_check(scenario: Scenario, name: str = "check") -> None:
+def require_few_paths(scenario: Scenario, name: str = "check") -> None:
     """Raise ValueError if the scenario has too many paths to simulate all subsets.
 
     Examples
     --------
-    >>> allow_check(Scenario.load("trains/eight-links"))
+    >>> require_few_paths(Scenario.load("trains/eight-links"))
     """
-    paths = candidates(scenario)
+    paths = candidate_paths(scenario)
     if len(paths) > MAX_CHECKED:
         raise ValueError(
             f"{name}: {len(paths)} paths have {2 ** len(paths) - 1} subsets; at most"
@@ -28,12 +28,18 @@ def allow_check(scenario: Scenario, name: str = "check") -> None:
         )
 
 
-def check(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, advised: Paths) -> Check:
+def check(
+    evaluator: Evaluator, judge: Judge, predictor: Predictor, paths: Paths, advised: Paths
+) -> Check:
     """Simulate all subsets of at most 10 paths, and rank the advised one and the model's."""
-    single = bench.scenario.setup.first.protocol == "tcp"
+    single = evaluator.scenario.setup.first.protocol == "tcp"
     subsets = all_subsets(paths, single=single)
     made = dict(
-        zip(subsets, bench.measure([over(bench.scenario, each) for each in subsets]), strict=True)
+        zip(
+            subsets,
+            evaluator.measure([use_paths(evaluator.scenario, each) for each in subsets]),
+            strict=True,
+        )
     )
     order = judge.ordered(list(made.values()))
     best = order[0]

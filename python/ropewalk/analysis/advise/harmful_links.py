@@ -6,24 +6,24 @@ from ...engines.predict import predict
 from ...engines.predict.paths import paths as described
 from ...scenario.setup import Setup
 from ...support.numerals import decimal
-from .buffers import kib
-from .evaluator import Bench, Measured
+from .buffers import format_kib
+from .evaluator import CandidateResult, Evaluator
 from .result import Advice, Evidence
-from .significance import Judge, gain, written
-from .subsets import Paths, Predictor, over, without_each
+from .significance import Judge, format_gain, relative_gain
+from .subsets import Paths, Predictor, leave_one_out, use_paths
 
 
-def advise_weakest(
-    bench: Bench, judge: Judge, predictor: Predictor, paths: Paths
+def advise_harmful_links(
+    evaluator: Evaluator, judge: Judge, predictor: Predictor, paths: Paths
 ) -> Advice | None:
     """Return the links that reduce the goodput, with their effect; None for a single path."""
-    scenario = bench.scenario
+    scenario = evaluator.scenario
     if len(paths) == 1 or scenario.setup.first.protocol == "tcp":
         return None
-    rest = without_each(paths)
-    together = bench.one(over(scenario, paths))
-    without = bench.measure([over(scenario, others) for others in rest])
-    alone = bench.measure([over(scenario, (path,)) for path in paths])
+    rest = leave_one_out(paths)
+    together = evaluator.one(use_paths(scenario, paths))
+    without = evaluator.measure([use_paths(scenario, others) for others in rest])
+    alone = evaluator.measure([use_paths(scenario, (path,)) for path in paths])
     rows, harmful = [], []
     for path, others, less, single in zip(paths, rest, without, alone, strict=True):
         numbers = {
@@ -49,17 +49,17 @@ def advise_weakest(
     return Advice(
         question="weakest",
         title="What does the weakest link cost the rest?",
-        answer=_answer(bench, judge, together, harmful, least),
+        answer=_answer(evaluator, judge, together, harmful, least),
         numbers={"goodput_mbps": together.goodput, "harmful_links": len(harmful)},
         evidence=(Evidence("all links", together.numbers, together.changes), *rows),
     )
 
 
 def _answer(
-    bench: Bench,
+    evaluator: Evaluator,
     judge: Judge,
-    together: Measured,
-    harmful: list[tuple[str, Measured]],
+    together: CandidateResult,
+    harmful: list[tuple[str, CandidateResult]],
     least: Evidence,
 ) -> str:
     if not harmful:
@@ -71,26 +71,26 @@ def _answer(
             else f"takes {decimal(-adds)} Mbit/s, within noise"
         )
         return f"None harms. {name} does least: it {did}; alone it carries {alone:,.2f}."
-    setup = bench.scenario.setup
+    setup = evaluator.scenario.setup
     harmful = sorted(harmful, key=lambda pair: -pair[1].goodput)
     said = []
     for path, less in harmful:
-        share = gain(less.goodput, together.goodput)
+        share = relative_gain(less.goodput, together.goodput)
         costs = f"{decimal(less.goodput - together.goodput)} Mbit/s"
-        costs += "" if share is None else f" ({written(share)})"
+        costs += "" if share is None else f" ({format_gain(share)})"
         if judge.stream:
             costs = f"{together.delay - less.delay:,.0f} ms of delay"
         said.append(f"{path} {costs}")
     worst = harmful[0][0]
-    why = reason(setup, worst)
+    why = harm_reason(setup, worst)
     if why is None:
-        best = predict(bench.scenario).best
+        best = predict(evaluator.scenario).best
         why = None if best is None else best.bottleneck
     because = "" if why is None else f" {worst}: {why}."
     return f"With all links in use, the rest would do better without: {'; '.join(said)}.{because}"
 
 
-def reason(setup: Setup, name: str) -> str | None:
+def harm_reason(setup: Setup, name: str) -> str | None:
     """Explain from the links' parameters why a path harms the others; None if they give no reason.
 
     Examples
@@ -98,7 +98,7 @@ def reason(setup: Setup, name: str) -> str | None:
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> small = scenario.with_({"transport.receive_buffer": "1 MiB", "link.dsl.delay": "200 ms"})
-    >>> reason(small.setup, "dsl")
+    >>> harm_reason(small.setup, "dsl")
     'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 632 KiB wait'
     """
     used = {path.name: path for path in described(setup)}
@@ -118,5 +118,5 @@ def reason(setup: Setup, name: str) -> str | None:
         return None
     return (
         f"in its round trip of {1e3 * path.rtt:,.3g} ms the others could carry"
-        f" {kib(carried / 1024)}, and the buffers let {kib(window / 1024)} wait"
+        f" {format_kib(carried / 1024)}, and the buffers let {format_kib(window / 1024)} wait"
     )

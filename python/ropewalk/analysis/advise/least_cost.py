@@ -12,9 +12,9 @@ from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
 from ...scenario.setup import Link, Setup
 from ...units import BITS_TO_MBPS
-from .evaluator import Bench, Measured
+from .evaluator import CandidateResult, Evaluator
 from .result import Advice, Evidence
-from .subsets import Paths, over
+from .subsets import Paths, use_paths
 
 if TYPE_CHECKING:
     from ...model.park2014.splitting import Split
@@ -23,9 +23,9 @@ SOURCE = (
     "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
     " share no link and losses to be repaired by one fast retransmission"
 )
-MAX_LEFT_OUT = 10  # largest number of paths with all subsets tried: 1023
-NOTHING = 1e-6  # shares of the demand below this value are the solver's tolerance
-STEPS = (1.25, 2.0, 4.0, 8.0)  # delays to try if none is given, in least delays
+MAX_PATHS = 10  # largest number of paths with all subsets tried: 1023
+NEGLIGIBLE_SHARE = 1e-6  # shares of the demand below this value are the solver's tolerance
+DELAY_FACTORS = (1.25, 2.0, 4.0, 8.0)  # delays to try if none is given, in least delays
 QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
 BLANK = """
 [[link]]
@@ -37,16 +37,16 @@ rate = "1 Mbit/s"
 """
 
 
-def quantity(kind: str, value: str, name: str) -> float:
+def parse_quantity(kind: str, value: str, name: str) -> float:
     """Parse a rate (bit/s) or delay (s) above 0 in the syntax of scenario files.
 
     Raises ValueError with the name, the value and the allowed range.
 
     Examples
     --------
-    >>> quantity("rate", "6 Mbit/s", "--rate")
+    >>> parse_quantity("rate", "6 Mbit/s", "--rate")
     6000000.0
-    >>> quantity("delay", "soon", "--delay")
+    >>> parse_quantity("delay", "soon", "--delay")
     Traceback (most recent call last):
     ValueError: --delay "soon": must begin with a number; allowed: a time such as "10 ms" \
 (units: ns us ms s min h d)
@@ -68,16 +68,16 @@ def quantity(kind: str, value: str, name: str) -> float:
 
 
 @dataclass(frozen=True)
-class Wish:
+class RateRequirement:
     """Requirement: a rate in bit/s, and optionally a largest delay in seconds."""
 
     rate: float
     delay: float | None = None
 
 
-def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
+def advise_least_cost(evaluator: Evaluator, paths: Paths, wish: RateRequirement) -> Advice:
     """Split a rate over paths at least cost within a delay; compare with the present scheduler."""
-    setup = bench.scenario.setup
+    setup = evaluator.scenario.setup
     wanted = f"{wish.rate * BITS_TO_MBPS:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
     if not setup.has_prices:
@@ -88,7 +88,7 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
             "A link is on an 802.11 channel: what it carries depends on all that share the air,"
             " and no split of a rate over such links is computed.",
         )
-    offer = _Offer.of(setup, paths, wish.rate)
+    offer = _SplitProblem.of(setup, paths, wish.rate)
     if offer is None:
         return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
     if wish.rate >= offer.most:
@@ -101,24 +101,26 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     least = offer.least_delay()
     numbers = {"rate_mbps": wish.rate * BITS_TO_MBPS, "least_delay_ms": 1e3 * least.delay}
     reachable = f"The least attainable bound is {1e3 * least.delay:,.4g} ms."
-    plain, notes = _plain(bench, paths, wish.rate, offer.message)
-    notes = [*notes, *_outside(setup, paths)]
+    plain, notes = _simulate_present(evaluator, paths, wish.rate, offer.message)
+    notes = [*notes, *_violated_assumptions(setup, paths)]
     if wish.delay is not None and wish.delay <= least.delay:
         return Advice(
             question="least-cost",
             title=title,
             answer=(
                 f"No split has a bound of {1e3 * wish.delay:,.4g} ms at {wanted}. {reachable}"
-                f"{_cautious(plain, wish.delay)}"
+                f"{_bound_note(plain, wish.delay)}"
             ),
             numbers=numbers | {"delay_ms": 1e3 * wish.delay},
             evidence=(
                 offer.evidence(f"least delay, {1e3 * least.delay:,.4g} ms", least),
-                *_simulated(bench, plain),
+                *_simulated(evaluator, plain),
             ),
             notes=(SOURCE, *notes),
         )
-    bounds = [wish.delay] if wish.delay is not None else [step * least.delay for step in STEPS]
+    bounds = (
+        [wish.delay] if wish.delay is not None else [step * least.delay for step in DELAY_FACTORS]
+    )
     splits = [offer.least_cost(bound) for bound in bounds]
     rows = [
         offer.evidence(f"split within {1e3 * bound:,.4g} ms", split)
@@ -151,15 +153,15 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     return Advice(
         question="least-cost",
         title=title,
-        answer=answer + reachable + (_cautious(plain, within) if cheaper else ""),
+        answer=answer + reachable + (_bound_note(plain, within) if cheaper else ""),
         numbers=numbers,
-        evidence=(*rows, *_simulated(bench, plain)),
+        evidence=(*rows, *_simulated(evaluator, plain)),
         notes=(SOURCE, *notes),
     )
 
 
 @dataclass(frozen=True)
-class _Offer:
+class _SplitProblem:
     """Input of problem (10): the paths, with rates in packets for one message per second."""
 
     names: Paths
@@ -174,7 +176,7 @@ class _Offer:
     has_prices: bool
 
     @staticmethod
-    def of(setup: Setup, names: Paths, rate: float) -> _Offer | None:
+    def of(setup: Setup, names: Paths, rate: float) -> _SplitProblem | None:
         flow, traffic = setup.first, setup.first.traffic
         used = described(setup.with_paths(names))
         if any(math.isinf(path.rate) for path in used):
@@ -182,7 +184,7 @@ class _Offer:
         message = traffic.message or flow.segment
         packets = math.ceil(message / flow.segment)
         wire = 8 * (message + packets * flow.header_bytes)
-        return _Offer(
+        return _SplitProblem(
             names=names,
             message=message,
             wire=wire,
@@ -226,7 +228,7 @@ class _Offer:
 
     @property
     def _leave_out(self) -> bool:
-        return len(self.names) <= MAX_LEFT_OUT
+        return len(self.names) <= MAX_PATHS
 
     def cost_of(self, split: Split) -> float:
         return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))
@@ -241,7 +243,7 @@ class _Offer:
         return {
             name: float(rate) * self.wire * BITS_TO_MBPS
             for name, rate in zip(self.names, split.rates, strict=True)
-            if rate > NOTHING * self.demand
+            if rate > NEGLIGIBLE_SHARE * self.demand
         }
 
     def evidence(self, what: str, split: Split) -> Evidence:
@@ -252,18 +254,18 @@ class _Offer:
         return Evidence(what, bound | rates, remarks=("predicted by park-2014",))
 
 
-def _plain(
-    bench: Bench, paths: Paths, rate: float, message: int
-) -> tuple[Measured | None, list[str]]:
+def _simulate_present(
+    evaluator: Evaluator, paths: Paths, rate: float, message: int
+) -> tuple[CandidateResult | None, list[str]]:
     """Simulate the scenario's own scheduler at that rate."""
-    changes = over(bench.scenario, paths)
-    traffic = bench.scenario.setup.first.traffic
+    changes = use_paths(evaluator.scenario, paths)
+    traffic = evaluator.scenario.setup.first.traffic
     if traffic.kind == "bulk":
         changes |= {"traffic.kind": "cbr", "traffic.message": f"{message} B"}
     if traffic.rate != rate:
         changes |= {"traffic.rate": f"{rate:.0f} bit/s"}
     try:
-        return bench.one(changes), []
+        return evaluator.one(changes), []
     except ScenarioError as error:
         return None, [f"the plain scheduler was not simulated: {error}"]
 
@@ -272,7 +274,7 @@ def _price(link: Link) -> float:
     return 1.0 if link.cost is None else link.cost
 
 
-def _outside(setup: Setup, paths: Paths) -> list[str]:
+def _violated_assumptions(setup: Setup, paths: Paths) -> list[str]:
     """List the assumptions of problem (10) that the scenario violates."""
     used = described(setup.with_paths(paths))
     hops = [hop for path in used for hop in path.hops]
@@ -284,7 +286,7 @@ def _outside(setup: Setup, paths: Paths) -> list[str]:
     return notes
 
 
-def _cautious(plain: Measured | None, within: float) -> str:
+def _bound_note(plain: CandidateResult | None, within: float) -> str:
     """Note a simulated delay below the bound."""
     if plain is None or plain.delay > 1e3 * within:
         return ""
@@ -294,10 +296,10 @@ def _cautious(plain: Measured | None, within: float) -> str:
     )
 
 
-def _simulated(bench: Bench, plain: Measured | None) -> list[Evidence]:
+def _simulated(evaluator: Evaluator, plain: CandidateResult | None) -> list[Evidence]:
     if plain is None:
         return []
-    scheduler = bench.scenario.setup.first.scheduler
+    scheduler = evaluator.scenario.setup.first.scheduler
     return [Evidence(f"plain {scheduler}", plain.numbers, plain.changes, ("present",))]
 
 

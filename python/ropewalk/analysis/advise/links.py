@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
 from ...support.numerals import decimal
-from .evaluator import Bench, Measured
+from .evaluator import CandidateResult, Evaluator
 from .result import Advice, Evidence
-from .significance import MAX_NOISE, SAME, SAME_DELAY, Judge, gain, written
+from .significance import EQUAL_DELAY, EQUAL_GOODPUT, MAX_NOISE, Judge, format_gain, relative_gain
 from .subsets import (
     Paths,
     Predictor,
     all_subsets,
-    called,
-    nested,
-    over,
+    leave_one_out,
+    name_subset,
+    prefixes,
     settings_for,
-    without_each,
+    use_paths,
 )
 
 TOP = 8  # number of best predicted subsets to simulate
 
 
 @dataclass(frozen=True)
-class Chosen:
+class LinkChoice:
     """Recommended links with the answer, and all simulated subsets.
 
     `paths` are in the scenario's order.
@@ -34,28 +34,30 @@ class Chosen:
 
     advice: Advice
     paths: Paths
-    simulated: dict[Paths, Measured]
+    simulated: dict[Paths, CandidateResult]
 
 
-def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Chosen:
+def choose_links(
+    evaluator: Evaluator, judge: Judge, predictor: Predictor, paths: Paths
+) -> LinkChoice:
     """Choose among the subsets of some paths.
 
     First simulate all links, each link alone, the best predicted subsets, and prefixes of the
     links ordered by rate and by round trip. Then add or remove single links from the best subset
     until no such change is better.
     """
-    scenario = bench.scenario
+    scenario = evaluator.scenario
     single = scenario.setup.first.protocol == "tcp"
     shortlist = [*all_subsets(paths, single=True), *predictor.ranking[:TOP]]
     if not single:
-        shortlist += [paths, *without_each(paths)] if len(paths) > 1 else [paths]
+        shortlist += [paths, *leave_one_out(paths)] if len(paths) > 1 else [paths]
         for order in _orders(scenario, paths):
-            shortlist += nested(order, paths)
-    simulated: dict[Paths, Measured] = {}
+            shortlist += prefixes(order, paths)
+    simulated: dict[Paths, CandidateResult] = {}
 
     def simulate(wanted: Sequence[Paths]) -> None:
         new = list(dict.fromkeys(each for each in wanted if each not in simulated))
-        found = bench.measure([over(scenario, each) for each in new])
+        found = evaluator.measure([use_paths(scenario, each) for each in new])
         simulated.update(zip(new, found, strict=True))
 
     simulate(shortlist)
@@ -67,7 +69,7 @@ def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Ch
             for added in paths
             if added not in top
         ]
-        simulate([*more, *(without_each(top) if len(top) > 1 else [])])
+        simulate([*more, *(leave_one_out(top) if len(top) > 1 else [])])
         found = judge.best(list(simulated.values()))
         if found is best:
             break
@@ -86,8 +88,8 @@ def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Ch
             ),
         )
     )
-    advice = _advice(bench, judge, predictor, paths, simulated, best, fewest)
-    return Chosen(advice, _paths_of(fewest), simulated)
+    advice = _advice(evaluator, judge, predictor, paths, simulated, best, fewest)
+    return LinkChoice(advice, _paths_of(fewest), simulated)
 
 
 def _orders(scenario: Scenario, paths: Paths) -> list[list[str]]:
@@ -97,20 +99,20 @@ def _orders(scenario: Scenario, paths: Paths) -> list[list[str]]:
     return [by_rate, by_round_trip]
 
 
-def _paths_of(measured: Measured) -> Paths:
+def _paths_of(measured: CandidateResult) -> Paths:
     chosen = measured.changes["transport.paths"]
     assert isinstance(chosen, list)
     return tuple(chosen)
 
 
 def _advice(
-    bench: Bench,
+    evaluator: Evaluator,
     judge: Judge,
     predictor: Predictor,
     paths: Paths,
-    simulated: dict[Paths, Measured],
-    best: Measured,
-    advised: Measured,
+    simulated: dict[Paths, CandidateResult],
+    best: CandidateResult,
+    advised: CandidateResult,
 ) -> Advice:
     names = _paths_of(advised)
     alone = judge.best([simulated[each] for each in all_subsets(paths, single=True)])
@@ -129,39 +131,39 @@ def _advice(
         for each in judge.ordered(list(simulated.values()))
     ]
     numbers = {"links": len(names), **advised.numbers}
-    over_all = None if together is None else gain(advised.goodput, together.goodput)
-    over_alone = gain(advised.goodput, alone.goodput)
+    over_all = None if together is None else relative_gain(advised.goodput, together.goodput)
+    over_alone = relative_gain(advised.goodput, alone.goodput)
     numbers |= {} if over_all is None else {"gain_over_all": over_all}
     numbers |= {} if over_alone is None else {"gain_over_best_single": over_alone}
     return Advice(
         question="links",
         title="Which links, and how many?",
         answer=_answer(judge, paths, advised, best, together, alone),
-        settings=settings_for(bench.scenario, names),
+        settings=settings_for(evaluator.scenario, names),
         numbers=numbers,
         evidence=tuple(evidence),
-        notes=tuple(_notes(bench, judge, predictor, paths, len(simulated))),
+        notes=tuple(_notes(evaluator, judge, predictor, paths, len(simulated))),
     )
 
 
 def evidence_of(
-    measured: Measured, predictor: Predictor, paths: Paths, remarks: tuple[str, ...] = ()
+    measured: CandidateResult, predictor: Predictor, paths: Paths, remarks: tuple[str, ...] = ()
 ) -> Evidence:
     """Return a subset's simulated and predicted values."""
     names = _paths_of(measured)
     predicted = predictor.goodput(names)
     numbers = dict(measured.numbers)
     numbers |= {} if predicted is None else {"predicted_mbps": predicted}
-    return Evidence(called(names, paths), numbers, measured.changes, remarks)
+    return Evidence(name_subset(names, paths), numbers, measured.changes, remarks)
 
 
 def _answer(
     judge: Judge,
     paths: Paths,
-    advised: Measured,
-    best: Measured,
-    together: Measured | None,
-    alone: Measured,
+    advised: CandidateResult,
+    best: CandidateResult,
+    together: CandidateResult | None,
+    alone: CandidateResult,
 ) -> str:
     names = _paths_of(advised)
     if len(paths) == 1:
@@ -182,38 +184,38 @@ def _answer(
         extra = len(_paths_of(best)) - len(names)
         lost = 1 - advised.goodput / best.goodput
         said += (
-            f". The best, {called(_paths_of(best), paths)}, gives {_worth(judge, best)}: "
+            f". The best, {name_subset(_paths_of(best), paths)}, gives {_worth(judge, best)}: "
             f"{abs(lost):.1%} {'more' if lost >= 0 else 'less'} goodput, which is within noise"
         )
         said += f" and not worth {extra} link{'s' if extra > 1 else ''} more" if extra > 0 else ""
     return said + "."
 
 
-def _worth(judge: Judge, measured: Measured) -> str:
+def _worth(judge: Judge, measured: CandidateResult) -> str:
     said = f"{decimal(measured.goodput)} Mbit/s"
     if judge.stream and "delay_p95_ms" in measured.numbers:
         said += f" with 95 % of messages within {measured.delay:,.0f} ms"
     return said
 
 
-def _more(of: Measured, over: Measured) -> str:
-    share = gain(of.goodput, over.goodput)
+def _more(of: CandidateResult, use_paths: CandidateResult) -> str:
+    share = relative_gain(of.goodput, use_paths.goodput)
     if share is None:
         return "where nothing comes over"
     if abs(share) < 0.0005:
         return "as much as"
     if share >= 1:
-        return written(share)
+        return format_gain(share)
     return f"{abs(share):.1%} {'more' if share > 0 else 'less'} than"
 
 
 def _notes(
-    bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, simulated: int
+    evaluator: Evaluator, judge: Judge, predictor: Predictor, paths: Paths, simulated: int
 ) -> list[str]:
     if len(paths) == 1:
         return []
     notes = []
-    single = bench.scenario.setup.first.protocol == "tcp"
+    single = evaluator.scenario.setup.first.protocol == "tcp"
     if predictor.name is None:
         notes.append("no model gives a goodput here: nothing was predicted")
     elif predictor.all:
@@ -231,15 +233,15 @@ def _notes(
             " rising round trip, then one link more or less than the best until none was better"
         )
     notes.append(f"{simulated} of them simulated: {how}")
-    if bench.runs > 1:
+    if evaluator.runs > 1:
         notes.append(
-            f"{bench.runs} runs of each with the same seeds, ± 95 % interval; the best of many"
+            f"{evaluator.runs} runs of each with the same seeds, ± 95 % interval; the best of many"
             " noisy means is a little flattered: see the last question"
         )
-    noise = f"within {SAME:.0%} of goodput"
+    noise = f"within {EQUAL_GOODPUT:.0%} of goodput"
     if judge.stream:
-        noise += f" and {SAME_DELAY:.0%} of delay"
-    if bench.runs > 1:
+        noise += f" and {EQUAL_DELAY:.0%} of delay"
+    if evaluator.runs > 1:
         noise += f", or where the runs' differences may be zero and are at most {MAX_NOISE:.0%},"
     notes.append(f"{noise} fewer links are preferred")
     return notes

@@ -12,9 +12,9 @@ from ...model.wifi import conflicts
 from ...scenario import Scenario
 from ...scenario.setup import Mesh
 from ...support.numerals import decimal
-from .evaluator import Bench, Changes, Measured
+from .evaluator import CandidateResult, Changes, Evaluator
 from .result import Advice, Evidence
-from .significance import Judge, gain, written
+from .significance import Judge, format_gain, relative_gain
 
 ROUTINGS = ("link-disjoint", "node-disjoint", "zone-disjoint")
 MAX_ROUTES = 3
@@ -26,14 +26,14 @@ NOTE = (
 )
 
 
-def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
+def advise_mesh(evaluator: Evaluator, judge: Judge) -> Advice | None:
     """Choose the routes through a scenario's mesh; None without a mesh, or for TCP."""
-    setup = bench.scenario.setup
+    setup = evaluator.scenario.setup
     if setup.mesh is None or setup.first.protocol == "tcp":
         return None
-    found = dict(_candidates(bench.scenario))
+    found = dict(_candidates(evaluator.scenario))
     measured = dict(
-        zip(found, bench.measure([changes for changes, _ in found.values()]), strict=True)
+        zip(found, evaluator.measure([changes for changes, _ in found.values()]), strict=True)
     )
     if len(measured) < 2:
         return None
@@ -42,9 +42,9 @@ def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
     best = measured[ordered[0]]
     # The first of the equally good ones has the fewest routes and channels.
     advised = next(name for name in measured if judge.as_good(measured[name], best))
-    present = _used(bench.scenario)
+    present = _used(evaluator.scenario)
     evidence = {
-        name: _evidence(bench.scenario, name, each, stream=judge.stream)
+        name: _evidence(evaluator.scenario, name, each, stream=judge.stream)
         for name, each in measured.items()
     }
     ceilings = sorted(
@@ -61,7 +61,7 @@ def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
         question="mesh",
         title="Which routes, how many, and is another channel worth it?",
         answer=_answer(judge, measured, advised, found),
-        settings=_settings(bench.scenario, found[advised][0], found[advised][1] == present),
+        settings=_settings(evaluator.scenario, found[advised][0], found[advised][1] == present),
         numbers={
             "goodput_mbps": measured[advised].goodput,
             "candidates": len(measured),
@@ -119,7 +119,9 @@ def _name(scenario: Scenario) -> str:
     return f"{routing} {lengths}, {channels} ch."
 
 
-def _evidence(scenario: Scenario, name: str, measured: Measured, *, stream: bool) -> Evidence:
+def _evidence(
+    scenario: Scenario, name: str, measured: CandidateResult, *, stream: bool
+) -> Evidence:
     made = scenario.with_(measured.changes)
     numbers = dict(measured.numbers)
     if not stream:
@@ -141,12 +143,12 @@ def _evidence(scenario: Scenario, name: str, measured: Measured, *, stream: bool
 
 def _answer(
     judge: Judge,
-    measured: dict[str, Measured],
+    measured: dict[str, CandidateResult],
     advised: str,
     found: dict[str, tuple[Changes, object]],
 ) -> str:
     said = f"Use {advised}: {decimal(measured[advised].goodput)} Mbit/s."
-    by_channels: dict[int, list[Measured]] = {}
+    by_channels: dict[int, list[CandidateResult]] = {}
     for name, (changes, _) in found.items():
         by_channels.setdefault(len(_listed(changes)), []).append(measured[name])
     if len(by_channels) > 1:
@@ -154,11 +156,11 @@ def _answer(
         more = judge.best(
             [each for count, all_ in by_channels.items() if count > 1 for each in all_]
         )
-        share = gain(more.goodput, alone.goodput)
+        share = relative_gain(more.goodput, alone.goodput)
         if share is not None:
             said += (
                 f" With one channel {decimal(alone.goodput)} at best; another is worth"
-                f" {written(share)}."
+                f" {format_gain(share)}."
             )
     return said
 

@@ -13,7 +13,7 @@ from ...scenario.toml_syntax import Value
 if TYPE_CHECKING:
     from ...provenance import Origin
     from ...scenario import Scenario
-    from .evaluator import Measured
+    from .evaluator import CandidateResult
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Check:
     model : mapping of str to float
         ``rank`` and ``ratio`` of the model's own first choice, and the Spearman correlation of
         prediction and simulation; empty without a model.
-    simulated : mapping of tuple of str to Measured
+    simulated : mapping of tuple of str to CandidateResult
         Results of each subset.
     """
 
@@ -141,7 +141,7 @@ class Check:
     best: Evidence
     advised: Evidence
     model: Mapping[str, float] = field(default_factory=dict)
-    simulated: Mapping[tuple[str, ...], Measured] = field(default_factory=dict)
+    simulated: Mapping[tuple[str, ...], CandidateResult] = field(default_factory=dict)
 
     def json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -156,7 +156,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Counsel(Displayable):
+class AdviceResults(Displayable):
     """All recommendations for one scenario.
 
     Attributes
@@ -185,8 +185,8 @@ class Counsel(Displayable):
     Examples
     --------
     >>> import ropewalk
-    >>> counsel = ropewalk.advise("start/two-links")
-    >>> counsel.advised, counsel.about("links").numbers["links"]
+    >>> results = ropewalk.advise("start/two-links")
+    >>> results.advised, results.about("links").numbers["links"]
     (('dsl', 'cable'), 2)
     """
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .evaluator import Measured
+from .evaluator import CandidateResult
 
-SAME = 0.01  # relative difference up to which goodputs are equal
-SAME_DELAY = 0.05  # the same for delays
+EQUAL_GOODPUT = 0.01  # relative difference up to which goodputs are equal
+EQUAL_DELAY = 0.05  # the same for delays
 MAX_NOISE = 0.03  # relative difference above which goodputs always differ
 
 
@@ -23,19 +23,19 @@ class Judge:
 
     stream: bool
 
-    def ordered(self, candidates: Sequence[Measured]) -> list[Measured]:
+    def ordered(self, candidates: Sequence[CandidateResult]) -> list[CandidateResult]:
         """Return the candidates, the best first.
 
         Examples
         --------
-        >>> slow = Measured({}, ({"goodput_mbps": 1.0},))
-        >>> fast = Measured({}, ({"goodput_mbps": 2.0},))
+        >>> slow = CandidateResult({}, ({"goodput_mbps": 1.0},))
+        >>> fast = CandidateResult({}, ({"goodput_mbps": 2.0},))
         >>> Judge(stream=False).ordered([slow, fast])[0].goodput
         2.0
         """
         if not self.stream:
             return sorted(candidates, key=lambda each: -each.goodput)
-        enough = (1 - SAME) * max((each.goodput for each in candidates), default=0.0)
+        enough = (1 - EQUAL_GOODPUT) * max((each.goodput for each in candidates), default=0.0)
         return sorted(
             candidates,
             key=lambda each: (
@@ -45,11 +45,11 @@ class Judge:
             ),
         )
 
-    def best(self, candidates: Sequence[Measured]) -> Measured:
+    def best(self, candidates: Sequence[CandidateResult]) -> CandidateResult:
         """Return the best candidate."""
         return self.ordered(candidates)[0]
 
-    def as_good(self, other: Measured, best: Measured) -> bool:
+    def as_good(self, other: CandidateResult, best: CandidateResult) -> bool:
         """Return whether a candidate is as good as the best one, up to noise.
 
         Its goodput must be at most 1 % lower, or at most 3 % lower with zero in the 95 % interval
@@ -58,8 +58,8 @@ class Judge:
 
         Examples
         --------
-        >>> good = Measured({}, ({"goodput_mbps": 1.0},))
-        >>> better = Measured({}, ({"goodput_mbps": 2.0},))
+        >>> good = CandidateResult({}, ({"goodput_mbps": 1.0},))
+        >>> better = CandidateResult({}, ({"goodput_mbps": 2.0},))
         >>> Judge(stream=False).as_good(good, better)
         False
         """
@@ -68,10 +68,10 @@ class Judge:
             for of_best, of_other in zip(best.runs, other.runs, strict=True)
         ]
         mean = math.fsum(lost) / len(lost)
-        most = MAX_NOISE if mean <= half_width(lost) else SAME
+        most = MAX_NOISE if mean <= half_width(lost) else EQUAL_GOODPUT
         if mean > most * best.goodput:
             return False
-        if not self.stream or other.delay <= (1 + SAME_DELAY) * best.delay:
+        if not self.stream or other.delay <= (1 + EQUAL_DELAY) * best.delay:
             return True
         if any("delay_p95_ms" not in run for run in (*best.runs, *other.runs)):
             return False
@@ -96,23 +96,23 @@ def half_width(numbers: Sequence[float]) -> float:
     return width
 
 
-def written(share: float) -> str:
+def format_gain(share: float) -> str:
     """Format a gain.
 
     Examples
     --------
-    >>> written(0.123), written(-0.5), written(2.0)
+    >>> format_gain(0.123), format_gain(-0.5), format_gain(2.0)
     ('+12.3%', '-50.0%', '3 times')
     """
     return f"{1 + share:.3g} times" if share >= 1 else f"{share:+.1%}"
 
 
-def gain(of: float, over: float) -> float | None:
+def relative_gain(of: float, over: float) -> float | None:
     """Return the relative gain of a number over another; None if undefined.
 
     Examples
     --------
-    >>> gain(3.0, 2.0), gain(1.0, 0.0)
+    >>> relative_gain(3.0, 2.0), relative_gain(1.0, 0.0)
     (0.5, None)
     """
     return of / over - 1 if over > 0 else None

@@ -22,7 +22,7 @@ MAX_PREDICTED = 12  # largest number of paths with all subsets predicted: 4095
 MAX_BY_SLOW = {"striped-cycle": 9}  # the same for models of each round trip: 511
 
 
-def candidates(scenario: Scenario) -> Paths:
+def candidate_paths(scenario: Scenario) -> Paths:
     """Return the candidate paths in the scenario's order.
 
     These are the paths of the connection. TCP uses one path, so its candidates are all of the
@@ -30,7 +30,7 @@ def candidates(scenario: Scenario) -> Paths:
 
     Examples
     --------
-    >>> candidates(Scenario.load("start/two-links"))
+    >>> candidate_paths(Scenario.load("start/two-links"))
     ('dsl', 'cable')
     """
     flow = scenario.setup.first
@@ -61,12 +61,12 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
         )
 
 
-def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
+def use_paths(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
     """Return the settings for a connection over these paths, all else unchanged.
 
     Examples
     --------
-    >>> over(Scenario.load("start/two-links"), ["dsl"])
+    >>> use_paths(Scenario.load("start/two-links"), ["dsl"])
     {'transport.paths': ['dsl'], 'transport.protocol': 'mptcp'}
     """
     protocol = scenario.setup.first.protocol
@@ -91,7 +91,7 @@ def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
         kept = scenario.with_(alone).setup.first.protocol == flow.protocol
     except ScenarioError:
         kept = False
-    return alone if kept else over(scenario, paths)
+    return alone if kept else use_paths(scenario, paths)
 
 
 def all_subsets(paths: Paths, *, single: bool = False) -> list[Paths]:
@@ -108,14 +108,14 @@ def all_subsets(paths: Paths, *, single: bool = False) -> list[Paths]:
     ]
 
 
-def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
+def prefixes(order: Sequence[str], paths: Paths) -> list[Paths]:
     """Return the prefixes of an order, each sorted as in `paths`.
 
     Above 12 paths only prefixes of 1, 2, 4, 8, ... paths are returned.
 
     Examples
     --------
-    >>> nested(["c", "a", "b"], ("a", "b", "c"))
+    >>> prefixes(["c", "a", "b"], ("a", "b", "c"))
     [('c',), ('a', 'c'), ('a', 'b', 'c')]
     """
     counts = list(range(1, len(order) + 1))
@@ -225,20 +225,20 @@ def _greedy(paths: Paths, ask: Callable[[Paths], float]) -> None:
         best = found
     best = paths
     while len(best) > 1:
-        found = max(without_each(best), key=ask)
+        found = max(leave_one_out(best), key=ask)
         if ask(found) <= ask(best):
             break
         best = found
 
 
-def called(chosen: Paths, paths: Paths) -> str:
+def name_subset(chosen: Paths, paths: Paths) -> str:
     """Name a set of paths; by the omitted ones if these are fewer.
 
     Examples
     --------
-    >>> called(("a",), ("a", "b", "c")), called(("a", "c"), ("a", "b", "c"))
+    >>> name_subset(("a",), ("a", "b", "c")), name_subset(("a", "c"), ("a", "b", "c"))
     ('a', 'all but b')
-    >>> called(("a", "b", "c"), ("a", "b", "c"))
+    >>> name_subset(("a", "b", "c"), ("a", "b", "c"))
     'all 3'
     """
     if chosen == paths and len(paths) > 2:
@@ -249,12 +249,12 @@ def called(chosen: Paths, paths: Paths) -> str:
     return ", ".join(chosen)
 
 
-def without_each(paths: Paths) -> list[Paths]:
+def leave_one_out(paths: Paths) -> list[Paths]:
     """Return the sets with one path omitted, for each path.
 
     Examples
     --------
-    >>> without_each(("a", "b", "c"))
+    >>> leave_one_out(("a", "b", "c"))
     [('b', 'c'), ('a', 'c'), ('a', 'b')]
     """
     return [paths[:left_out] + paths[left_out + 1 :] for left_out in range(len(paths))]

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from os import PathLike
 
 from . import data_rules, handshake_rules, tcp_rules
-from .checksum_errors import Sums, Wrong
-from .connections import Connections, Packet, Placed
+from .checksum_errors import ChecksumErrors, WrongChecksum
+from .connections import Connections, Packet, PlacedPacket
 from .duplicates import Duplicates
 from .findings import Findings, Place
 from .notes import Kind
@@ -22,8 +22,8 @@ from .packets import (
     Progress,
     Record,
     Segment,
-    opened,
-    records,
+    open_capture,
+    read_packets,
 )
 from .pattern import check_pattern
 from .report import Report, count
@@ -83,10 +83,10 @@ def capture(
     >>> report.violations, report.connections[0].is_multipath, report.connections[0].subflows
     ([], True, 2)
     """
-    reader = opened(path, local=local, encapsulated=encapsulated, port=port)
+    reader = open_capture(path, local=local, encapsulated=encapsulated, port=port)
     found = _Capture(encapsulated and port is None, exact, pattern)
     try:
-        for record in records(reader, progress):
+        for record in read_packets(reader, progress):
             found.take(record)
     except PacketFileError as error:
         if not found.report.packets:
@@ -104,7 +104,7 @@ class _Capture:
         """Whether packets to check are carried in UDP."""
         self._is_exact, self._has_pattern = is_exact, has_pattern
         self._findings = Findings()
-        self._sums = Sums()
+        self._sums = ChecksumErrors()
         self._connections = Connections(self._findings)
         self._data = data_rules.DataRules(has_pattern, is_exact)
         self._duplicates = Duplicates()
@@ -193,7 +193,7 @@ class _Capture:
         subflow, side = self._connections.place(packet)
         own, other = subflow.halves[side], subflow.halves[1 - side]
         is_first = not own.answered
-        placed = Placed(packet, subflow, side, own, other, self._findings)
+        placed = PlacedPacket(packet, subflow, side, own, other, self._findings)
         self._directions(packet)
         if self._duplicates.has(record, segment):
             placed.note(Kind.DUPLICATE)
@@ -229,7 +229,7 @@ class _Capture:
         if self._senders.setdefault(address, outbound) is not outbound:
             self._findings.notes.add(Kind.BOTH_WAYS, packet.number, detail=str(address))
 
-    def _headers(self, record: Record, placed: Placed, segment: Segment) -> None:
+    def _headers(self, record: Record, placed: PlacedPacket, segment: Segment) -> None:
         """Check the headers; keep wrong checksums for the verdict."""
         for clause, text in record.faults:
             placed.fault(header(clause), text)
@@ -285,9 +285,9 @@ class _Capture:
         connection: int | None,
         has_data: bool,
     ) -> None:
-        self._sums.add(Wrong(rule, text, place, connection, has_data, error))
+        self._sums.add(WrongChecksum(rule, text, place, connection, has_data, error))
 
-    def _multipath(self, placed: Placed) -> None:
+    def _multipath(self, placed: PlacedPacket) -> None:
         waiting = placed.subflow.connection.waiting
         if placed.stream.key is None or placed.peer_stream.key is None:
             waiting.append(placed)

@@ -23,13 +23,13 @@ def word_sum(data: bytes) -> int:
         half = (bits // 32 + 1) * 16
         number = (number & ((1 << half) - 1)) + (number >> half)
         bits = half + 16
-    return folded(number)
+    return fold_carries(number)
 
 
-def folded(total: int) -> int:
+def fold_carries(total: int) -> int:
     """Return a sum with its carries added; it is 0 only for all-zero data.
 
-    >>> folded(0x1FFFE), folded(0)
+    >>> fold_carries(0x1FFFE), fold_carries(0)
     (65535, 0)
     """
     return total % MODULUS or (MODULUS if total else 0)
@@ -41,13 +41,13 @@ def checksum(total: int) -> int:
     >>> hex(checksum(0xDDF2))
     '0x220d'
     """
-    return MODULUS - folded(total)
+    return MODULUS - fold_carries(total)
 
 
-def is_right(total: int) -> bool:
+def is_valid(total: int) -> bool:
     """Return whether a sum that includes the checksum field is that of intact data.
 
-    >>> is_right(0xDDF2 + 0x220D), is_right(0xDDF2)
+    >>> is_valid(0xDDF2 + 0x220D), is_valid(0xDDF2)
     (True, False)
     """
-    return folded(total) == MODULUS
+    return fold_carries(total) == MODULUS

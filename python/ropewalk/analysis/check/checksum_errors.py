@@ -14,7 +14,7 @@ FEW = 3
 
 
 @dataclass(slots=True)
-class Count:
+class PacketCounts:
     """Packet counts of a sender."""
 
     packets: int = 0
@@ -22,7 +22,7 @@ class Count:
 
 
 @dataclass(slots=True)
-class Wrong:
+class WrongChecksum:
     """A wrong checksum."""
 
     rule: Rule
@@ -34,7 +34,7 @@ class Wrong:
     """Ones' complement error, if known."""
 
 
-class Sums:
+class ChecksumErrors:
     """Wrong checksums of a capture, until the verdict.
 
     Three explanations are no fault of a host:
@@ -46,20 +46,20 @@ class Sums:
     """
 
     def __init__(self) -> None:
-        self._wrong: dict[tuple[str, Address | None], list[Wrong]] = defaultdict(list)
+        self._wrong: dict[tuple[str, Address | None], list[WrongChecksum]] = defaultdict(list)
 
-    def add(self, wrong: Wrong) -> None:
+    def add(self, wrong: WrongChecksum) -> None:
         """Record a wrong checksum."""
         source = wrong.place.source
         self._wrong[wrong.rule.name, source and source[0]].append(wrong)
 
-    def judge(self, sent: Mapping[Address | None, Count], findings: Findings) -> None:
+    def judge(self, sent: Mapping[Address | None, PacketCounts], findings: Findings) -> None:
         """Turn wrong checksums into violations or notes; `sent` counts each sender's packets.
 
         The key None has the packets of unknown senders.
         """
         for (_, source), found in self._wrong.items():
-            kind = _habit(found, sent.get(source, Count()))
+            kind = _habit(found, sent.get(source, PacketCounts()))
             for wrong in found:
                 if kind is None:
                     findings.add(wrong.rule, wrong.text, wrong.place, wrong.connection)
@@ -68,7 +68,7 @@ class Sums:
                     findings.notes.add(kind, wrong.place.number, detail=detail)
 
 
-def _habit(found: list[Wrong], sent: Count) -> Kind | None:
+def _habit(found: list[WrongChecksum], sent: PacketCounts) -> Kind | None:
     """Return the trait that explains all wrong checksums of a sender, if any."""
     if len(found) < FEW:
         return None
@@ -80,7 +80,7 @@ def _habit(found: list[Wrong], sent: Count) -> Kind | None:
     return None
 
 
-def _is_constant(found: list[Wrong]) -> bool:
+def _is_constant(found: list[WrongChecksum]) -> bool:
     """Return whether all checksums to a receiver are wrong by the same amount."""
     errors: dict[Address | None, int | None] = {}
     for wrong in found:

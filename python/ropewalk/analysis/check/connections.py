@@ -11,7 +11,7 @@ from . import keys
 from .findings import Endpoint, Findings, Place
 from .notes import Kind
 from .packets import ACK, FIN, RST, SYN, Address, MpCapable, MpJoin, Segment
-from .ranges import Content, RangeSet, Recent, Seen
+from .ranges import CapturedRanges, RangeSet, RecentNumbers, StreamContent
 from .rules import Mptcp, Rule
 
 INITIATOR, RESPONDER = 0, 1
@@ -105,7 +105,7 @@ class Mappings:
 
 
 @dataclass(slots=True)
-class Half:
+class Direction:
     """One direction of a subflow."""
 
     endpoint: Endpoint
@@ -118,11 +118,11 @@ class Half:
     scale: int | None = None
     sack_permitted: bool = False
     timestamps: bool = False
-    seen: Seen = field(default_factory=Seen)
+    seen: CapturedRanges = field(default_factory=CapturedRanges)
     """Captured ranges of its sequence space, SYN and FIN included."""
     twice: RangeSet = field(default_factory=RangeSet)
     """Ranges captured at least twice."""
-    content: Content = field(default_factory=Content)
+    content: StreamContent = field(default_factory=StreamContent)
     fin: int | None = None
     acked: int = 0
     """Highest acknowledgement by the other end."""
@@ -131,9 +131,9 @@ class Half:
     first_value: int | None = None
     last_value: int | None = None
     last_echo: int | None = None
-    values: Recent = field(default_factory=Recent)
+    values: RecentNumbers = field(default_factory=RecentNumbers)
     """Timestamp values sent."""
-    echoed: "tuple[int, Placed] | None" = None
+    echoed: "tuple[int, PlacedPacket] | None" = None
     """A timestamp echoed by the other end before it was captured, and the echoing packet."""
     last_transmission: int | None = None
     """Number of the last data segment, if transmission numbers are in use."""
@@ -163,9 +163,9 @@ class Stream:
     key: bytes | None = None
     initial: int = 0
     """Data sequence number of offset 0."""
-    seen: Seen = field(default_factory=Seen)
+    seen: CapturedRanges = field(default_factory=CapturedRanges)
     """Captured ranges, the DATA_FIN included."""
-    content: Content = field(default_factory=Content)
+    content: StreamContent = field(default_factory=StreamContent)
     fin: int | None = None
     acked: int = 0
     window_end: int = 0
@@ -207,7 +207,7 @@ class Connection:
     """Whether a host requires the checksum of RFC 8684, 3.3.1."""
     fell_back: bool = False
     """Whether it continued as plain TCP after MPTCP data (RFC 8684, 3.7)."""
-    waiting: list["Placed"] = field(default_factory=list)
+    waiting: list["PlacedPacket"] = field(default_factory=list)
     """Segments seen before their sender's key."""
 
 
@@ -220,7 +220,7 @@ class Subflow:
     connection: Connection
     opener: int
     """Index of the host that opened this subflow."""
-    halves: tuple[Half, Half]
+    halves: tuple[Direction, Direction]
     """Directions: of the initiator, and of the responder."""
     syn: Place
     """Place of its first packet."""
@@ -251,15 +251,15 @@ class Subflow:
 
 
 @dataclass(slots=True)
-class Placed:
+class PlacedPacket:
     """A packet placed in its subflow."""
 
     packet: Packet
     subflow: Subflow
     side: int
-    own: Half
+    own: Direction
     """Direction of the packet."""
-    other: Half
+    other: Direction
     """The opposite direction."""
     findings: Findings
     relative: int = 0
@@ -305,10 +305,10 @@ class Connections:
         segment = packet.segment
         found = self._subflows.get(segment.flow)
         flags = segment.flags
-        if found is None or (flags & SYN and _opens_anew(packet, *found)):
+        if found is None or (flags & SYN and _opens_new_subflow(packet, *found)):
             return self._open(packet, found)
         earlier = found[0].earlier
-        if earlier is not None and _is_of_earlier(packet, found[0]):
+        if earlier is not None and _is_of_previous(packet, found[0]):
             return earlier, found[1] ^ (earlier.halves[0].endpoint != found[0].halves[0].endpoint)
         return found
 
@@ -330,7 +330,7 @@ class Connections:
                     return connection
         return None
 
-    def between(self, halves: tuple[Half, Half]) -> Connection | None:
+    def between(self, halves: tuple[Direction, Direction]) -> Connection | None:
         """Return an MPTCP connection between the hosts of a subflow."""
         first, second = (half.endpoint[0] for half in halves)
         for connection in self.all:
@@ -345,14 +345,14 @@ class Connections:
         side = _side_of_first(segment)
         pair = segment.source, segment.destination
         ends = pair if side == INITIATOR else (pair[1], pair[0])
-        subflow = self._subflow(packet, (Half(ends[0]), Half(ends[1])))
+        subflow = self._subflow(packet, (Direction(ends[0]), Direction(ends[1])))
         if before is not None and not before[0].is_over:
             subflow.earlier = before[0]
         self._subflows[segment.flow] = subflow, side
         self._subflows[segment.reverse_flow] = subflow, 1 - side
         return subflow, side
 
-    def _subflow(self, packet: Packet, halves: tuple[Half, Half]) -> Subflow:
+    def _subflow(self, packet: Packet, halves: tuple[Direction, Direction]) -> Subflow:
         segment, place = packet.segment, packet.place()
         is_syn = segment.flags & (SYN | ACK) == SYN
         join = segment.options.of(MpJoin) if is_syn else None
@@ -380,7 +380,7 @@ class Connections:
         return subflow
 
 
-def is_bare(packet: Packet) -> bool:
+def is_pure_ack(packet: Packet) -> bool:
     """Return whether a packet is a pure acknowledgement."""
     return not packet.segment.length and not packet.segment.flags & (SYN | FIN | RST)
 
@@ -408,7 +408,7 @@ def _side_of_first(segment: Segment) -> int:
     return RESPONDER if segment.source[1] < segment.destination[1] else INITIATOR
 
 
-def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
+def _opens_new_subflow(packet: Packet, subflow: Subflow, side: int) -> bool:
     """Return whether a SYN opens a new subflow with the same addresses and ports."""
     own, other = subflow.halves[side], subflow.halves[1 - side]
     if packet.has(ACK):
@@ -422,7 +422,7 @@ def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
     return True
 
 
-def _is_of_earlier(packet: Packet, subflow: Subflow) -> bool:
+def _is_of_previous(packet: Packet, subflow: Subflow) -> bool:
     """Return whether a packet belongs to the previous subflow while a new SYN is unanswered.
 
     The other end may still hold the old subflow. It acknowledges the number it expects, and the

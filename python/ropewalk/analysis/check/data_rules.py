@@ -5,8 +5,8 @@ Any subflow may carry the data at a stream offset, but always with the same byte
 
 from dataclasses import dataclass
 
-from .checksum import is_right, word_sum
-from .connections import Connection, Placed, Stream, unwrap
+from .checksum import is_valid, word_sum
+from .connections import Connection, PlacedPacket, Stream, unwrap
 from .findings import Findings
 from .notes import Kind
 from .packets import SYN, Dss, Mapping, MpCapable
@@ -19,7 +19,7 @@ from .tcp_rules import check_window, scaled_window, shrinks
 class Mapped:
     """An announced mapping."""
 
-    placed: Placed
+    placed: PlacedPacket
     mapping: Mapping
     start: int
     """First byte in the subflow, unwrapped."""
@@ -38,10 +38,10 @@ class DataRules:
 
     def __init__(self, has_pattern: bool, is_exact: bool) -> None:
         self._has_pattern, self._is_exact = has_pattern, is_exact
-        self._unmapped: list[tuple[Placed, int, int]] = []
+        self._unmapped: list[tuple[PlacedPacket, int, int]] = []
         self._unsummed: list[Mapped] = []
 
-    def check(self, placed: Placed) -> None:
+    def check(self, placed: PlacedPacket) -> None:
         """Check mapping, data and data acknowledgement of a segment without SYN."""
         packet, own = placed.packet, placed.stream
         dss = packet.segment.options.of(Dss)
@@ -80,7 +80,7 @@ class DataRules:
                     placed.fault(Mptcp.UNMAPPED, text)
 
     @staticmethod
-    def _fall_back(placed: Placed) -> None:
+    def _fall_back(placed: PlacedPacket) -> None:
         """Handle an infinite mapping: a fallback to plain TCP (RFC 8684, 3.7)."""
         connection = placed.subflow.connection
         if len(connection.subflows) > 1:
@@ -89,7 +89,7 @@ class DataRules:
             connection.fell_back = True
             placed.note(Kind.FALLBACK)
 
-    def _map(self, placed: Placed, mapping: Mapping, is_fin: bool) -> None:
+    def _map(self, placed: PlacedPacket, mapping: Mapping, is_fin: bool) -> None:
         """Record and check a mapping."""
         own = placed.stream
         if (mapping.checksum is not None) != placed.subflow.connection.checksum:
@@ -133,7 +133,7 @@ class DataRules:
             else:
                 self._unmapped.append((other, low, high))
 
-    def _place(self, placed: Placed, start: int, end: int) -> None:
+    def _place(self, placed: PlacedPacket, start: int, end: int) -> None:
         """Place a segment's bytes in the data stream by the subflow's mappings."""
         own = placed.stream
         for low, high, offset in placed.own.mappings.pieces(start, end):
@@ -159,7 +159,7 @@ class DataRules:
             if self._has_pattern:
                 check_pattern(placed, data, offset)
 
-    def _window(self, placed: Placed, offset: int, end: int, subflow_end: int) -> None:
+    def _window(self, placed: PlacedPacket, offset: int, end: int, subflow_end: int) -> None:
         """Check that data is within the window shared by all subflows (RFC 8684, 3.3.4)."""
         limit = placed.stream.window_end
         is_in_own = limit < end and subflow_end <= placed.own.window_end
@@ -182,11 +182,11 @@ class DataRules:
             return
         number = placed.stream.number(mapped.offset)
         header = number.to_bytes(8, "big") + mapping.subflow.to_bytes(4, "big")
-        if not is_right(word_sum(header) + mapping.length + mapping.checksum + word_sum(data)):
+        if not is_valid(word_sum(header) + mapping.length + mapping.checksum + word_sum(data)):
             placed.fault(Mptcp.CHECKSUM, "wrong DSS checksum")
 
 
-def _acknowledge(placed: Placed, dss: Dss | None, is_exact: bool) -> None:
+def _acknowledge(placed: PlacedPacket, dss: Dss | None, is_exact: bool) -> None:
     half, other = placed.own, placed.other
     peer = placed.peer_stream
     if dss is None or dss.ack is None:
@@ -224,7 +224,7 @@ def _acknowledge(placed: Placed, dss: Dss | None, is_exact: bool) -> None:
     peer.window_end = max(peer.window_end, end)
 
 
-def note_first_window(placed: Placed) -> None:
+def note_first_window(placed: PlacedPacket) -> None:
     """Start the first subflow's windows at offset 0 before any DATA_ACK."""
     packet = placed.packet
     if packet.has(SYN) or packet.segment.options.of(MpCapable):
@@ -256,7 +256,7 @@ def _note_width(own: Stream, mapped: Mapped) -> None:
         own.first_long = None
 
 
-def _data_fin(placed: Placed, own: Stream, offset: int) -> None:
+def _data_fin(placed: PlacedPacket, own: Stream, offset: int) -> None:
     if own.fin is not None and own.fin != offset:
         placed.fault(Mptcp.DATA_FIN, f"DATA_FIN at {offset}, at {own.fin} before")
         return

@@ -14,10 +14,10 @@ NANOSECONDS = 10**9
 Endpoint = tuple[IPv4Address | IPv6Address, int]
 
 
-def written(endpoint: Endpoint) -> str:
+def format_endpoint(endpoint: Endpoint) -> str:
     """Format address and port.
 
-    >>> written((IPv6Address("::1"), 80))
+    >>> format_endpoint((IPv6Address("::1"), 80))
     '[::1]:80'
     """
     address, port = endpoint
@@ -114,7 +114,7 @@ def _violation(
 ) -> Violation:
     source = destination = None
     if place is not None and place.source is not None and place.destination is not None:
-        source, destination = written(place.source), written(place.destination)
+        source, destination = format_endpoint(place.source), format_endpoint(place.destination)
     return Violation(
         rule.name,
         rule.clause,

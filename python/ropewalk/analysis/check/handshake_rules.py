@@ -6,7 +6,7 @@ from .connections import (
     RESPONDER,
     Connection,
     Connections,
-    Placed,
+    PlacedPacket,
     Stream,
     Subflow,
     unexamined,
@@ -32,7 +32,7 @@ from .rules import Mptcp, Rule
 CHECKSUM_REQUIRED, NO_MORE_SUBFLOWS, HMAC_SHA256 = 0x80, 0x20, 0x01
 
 
-def check(placed: Placed, is_first: bool, connections: Connections) -> None:
+def check(placed: PlacedPacket, is_first: bool, connections: Connections) -> None:
     """Check a segment's options of handshake and addresses.
 
     `is_first` means that this side has sent only SYN and RST so far.
@@ -82,7 +82,7 @@ def falls_back(connection: Connection) -> bool:
     return first.kind == "MP_CAPABLE" and (silent or connection.fell_back)
 
 
-def _falls_back(placed: Placed, capable: MpCapable | None) -> None:
+def _falls_back(placed: PlacedPacket, capable: MpCapable | None) -> None:
     """Without MP_CAPABLE on both SYNs a connection is plain TCP."""
     subflow, version = placed.subflow, placed.subflow.connection.version
     if capable is not None and version is not None and capable.version > version:
@@ -95,7 +95,7 @@ def _falls_back(placed: Placed, capable: MpCapable | None) -> None:
         placed.fault(Mptcp.PLAIN, "MP_CAPABLE that the SYN did not offer")
 
 
-def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> None:
+def _plain(placed: PlacedPacket, join: MpJoin | None, connections: Connections) -> None:
     """Check the options on a subflow without MPTCP, or with unexamined MPTCP."""
     subflow, segment = placed.subflow, placed.packet.segment
     if subflow.join and placed.side == RESPONDER:
@@ -105,7 +105,7 @@ def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> Non
 
 
 def _unknown_token(
-    placed: Placed, asked: MpJoin, answer: MpJoin | None, connections: Connections
+    placed: PlacedPacket, asked: MpJoin, answer: MpJoin | None, connections: Connections
 ) -> None:
     """Judge an unknown token by the answer to it.
 
@@ -124,7 +124,7 @@ def _unknown_token(
         placed.findings.add(rule, text, subflow.syn, owner.number, (placed.packet.number,))
 
 
-def _capable(placed: Placed, option: MpCapable, connections: Connections) -> None:
+def _capable(placed: PlacedPacket, option: MpCapable, connections: Connections) -> None:
     packet, side, connection = placed.packet, placed.side, placed.subflow.connection
     if option.version != connection.version:
         text = f"MP_CAPABLE of version {option.version}, where {connection.version} is in use"
@@ -157,7 +157,7 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
         placed.fault(Mptcp.CAPABLE, "MP_CAPABLE has a data length if and only if there is data")
 
 
-def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
+def _keys(placed: PlacedPacket, option: MpCapable, connections: Connections) -> None:
     """Check that a host always sends the same key, and that the listener's key is echoed."""
     connection = placed.subflow.connection
     listener = connection.streams[RESPONDER]
@@ -178,7 +178,7 @@ def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
         placed.fault(Mptcp.CAPABLE_KEY, text)
 
 
-def _first_subflow(placed: Placed, is_first: bool) -> None:
+def _first_subflow(placed: PlacedPacket, is_first: bool) -> None:
     """Check that keys are delivered reliably and confirmed by the listener."""
     packet = placed.packet
     found = packet.segment.options
@@ -200,7 +200,7 @@ def _first_subflow(placed: Placed, is_first: bool) -> None:
             _or_add_addr(placed, has_other, Mptcp.ESTABLISHED, text)
 
 
-def _or_add_addr(placed: Placed, has_add_addr: bool, rule: Rule, text: str) -> None:
+def _or_add_addr(placed: PlacedPacket, has_add_addr: bool, rule: Rule, text: str) -> None:
     """Note an ADD_ADDR in place of the required option: Linux accepts it as proof of the keys."""
     if has_add_addr:
         placed.note(Kind.ADD_ADDR_PROOF)
@@ -208,7 +208,7 @@ def _or_add_addr(placed: Placed, has_add_addr: bool, rule: Rule, text: str) -> N
         placed.fault(rule, text)
 
 
-def _join(placed: Placed, option: MpJoin) -> None:
+def _join(placed: PlacedPacket, option: MpJoin) -> None:
     packet, side = placed.packet, placed.side
     own, peer, half, other = placed.stream, placed.peer_stream, placed.own, placed.other
     form = (option.token is not None, option.nonce is not None, len(option.hmac))
@@ -238,7 +238,7 @@ def _join(placed: Placed, option: MpJoin) -> None:
         placed.fault(Mptcp.JOIN_HMAC, f"MP_JOIN with HMAC {option.hmac.hex()}, not {wanted}")
 
 
-def _may_join(placed: Placed, option: MpJoin, peer: Stream) -> None:
+def _may_join(placed: PlacedPacket, option: MpJoin, peer: Stream) -> None:
     """Check that no subflow precedes a DSS (RFC 8684, 3.1) and that the token is the peer's."""
     segment = placed.packet.segment
     if not peer.sent_dss:
@@ -253,7 +253,7 @@ def _may_join(placed: Placed, option: MpJoin, peer: Stream) -> None:
         placed.fault(Mptcp.CAPABLE_REFUSED, text)
 
 
-def _joined_subflow(placed: Placed, is_first: bool) -> None:
+def _joined_subflow(placed: PlacedPacket, is_first: bool) -> None:
     """Check that the initiator authenticates itself, and sends data only after an ACK."""
     packet = placed.packet
     if placed.side == INITIATOR:
@@ -270,7 +270,7 @@ def _joined_subflow(placed: Placed, is_first: bool) -> None:
             placed.fault(Mptcp.JOIN_ORDER, text)
 
 
-def _bind(placed: Placed, address_id: int, address: Address) -> None:
+def _bind(placed: PlacedPacket, address_id: int, address: Address) -> None:
     """Bind an address to an identifier, one to one for each host.
 
     Several addresses look alike behind a NAT, so only the sending host is checked.
@@ -284,7 +284,7 @@ def _bind(placed: Placed, address_id: int, address: Address) -> None:
     owner.addresses[address_id] = address
 
 
-def _other_options(placed: Placed) -> None:
+def _other_options(placed: PlacedPacket) -> None:
     packet = placed.packet
     own, peer = placed.stream, placed.peer_stream
     for option in packet.segment.options.mptcp:
@@ -303,7 +303,7 @@ def _other_options(placed: Placed) -> None:
             placed.fault(Mptcp.RESET, "MP_TCPRST on a segment that is no RST")
 
 
-def _add_addr(placed: Placed, option: AddAddr, own: Stream, peer: Stream) -> None:
+def _add_addr(placed: PlacedPacket, option: AddAddr, own: Stream, peer: Stream) -> None:
     what = (option.address_id, option.address, option.port)
     if option.is_echo:
         if what not in peer.advertised:

@@ -61,8 +61,8 @@ __all__ = [
     "RemoveAddr",
     "Segment",
     "address_of",
-    "opened",
-    "records",
+    "open_capture",
+    "read_packets",
 ]
 
 NANOSECONDS = 10**9
@@ -84,7 +84,7 @@ def address_of(data: bytes) -> Address:
     return IPv4Address(data) if len(data) == 4 else IPv6Address(data)
 
 
-def records(reader: PacketReader, progress: Progress | None = None) -> Iterator[Record]:
+def read_packets(reader: PacketReader, progress: Progress | None = None) -> Iterator[Record]:
     """Yield the packets of a capture.
 
     `progress` is called with the bytes read and the size of the file. Raises PacketFileError at
@@ -96,7 +96,7 @@ def records(reader: PacketReader, progress: Progress | None = None) -> Iterator[
             progress(reader.position, reader.size)
 
 
-def opened(
+def open_capture(
     path: str | PathLike[str],
     *,
     local: Collection[Address] = (),

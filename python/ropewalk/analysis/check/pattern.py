@@ -3,7 +3,7 @@
 import sys
 from array import array
 
-from .connections import Placed
+from .connections import PlacedPacket
 from .rules import Tcp
 
 
@@ -20,7 +20,7 @@ def pattern(start: int, length: int) -> bytes:
     return words.tobytes()[start - first : start - first + length]
 
 
-def check_pattern(placed: Placed, data: bytes, start: int) -> None:
+def check_pattern(placed: PlacedPacket, data: bytes, start: int) -> None:
     """Check that bytes at an offset match the pattern."""
     wanted = pattern(start, len(data))
     if data != wanted:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .findings import Place
 
-FARTHEST = 1 << 26
+MAX_AHEAD = 1 << 26
 """Bytes further ahead of all others than this are not kept."""
 KEPT = 1 << 24
 """Bytes kept of an unacknowledged stream."""
@@ -106,7 +106,7 @@ class Hole:
     """Whether that packet was the first transmission."""
 
 
-class Seen(RangeSet):
+class CapturedRanges(RangeSet):
     """Ranges of a stream that were captured or are claimed by other packets.
 
     If a packet acknowledges bytes missing in the capture, either the capture lost them or they
@@ -114,7 +114,7 @@ class Seen(RangeSet):
     before had not been sent. If bytes behind them were captured before, or a D-SACK reports
     duplicates, they are retransmissions.
 
-    >>> seen = Seen()
+    >>> seen = CapturedRanges()
     >>> seen.add(0, 10), seen.assume(0, 20, Place(7, 0, None), "acknowledged")
     ([], None)
     >>> seen.put(10, 15, 8), seen.end_of_prefix(), seen.holes[0].filled_by
@@ -168,10 +168,10 @@ class Seen(RangeSet):
         return sum(hole.end - hole.start for hole in self.holes if hole.filled_by is None)
 
 
-class Content:
+class StreamContent:
     """Captured bytes of a stream, within a limited memory.
 
-    >>> content = Content()
+    >>> content = StreamContent()
     >>> content.add(2, b"cd"), content.add(0, b"abcx"), content.get(0, 4), content.get(0, 5)
     (None, 3, b'abcd', None)
     """
@@ -187,7 +187,7 @@ class Content:
         if start < self._first:
             data = data[self._first - start :]
             start = self._first
-        if not data or start > self._first + len(self._bytes) + FARTHEST:
+        if not data or start > self._first + len(self._bytes) + MAX_AHEAD:
             return None
         held, first = self._bytes, self._first
         end = start + len(data)
@@ -225,10 +225,10 @@ class Content:
         self._known.drop_below(offset)
 
 
-class Recent:
+class RecentNumbers:
     """Recently seen numbers, a set of bounded size.
 
-    >>> recent = Recent(2)
+    >>> recent = RecentNumbers(2)
     >>> for value in range(5):
     ...     recent.add(value)
     >>> 4 in recent, 2 in recent, 1 in recent, recent.forgot

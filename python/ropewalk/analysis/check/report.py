@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .connections import Connection, Half, Subflow
-from .findings import NANOSECONDS, Violation, written
+from .connections import Connection, Direction, Subflow
+from .findings import NANOSECONDS, Violation, format_endpoint
 from .notes import Note
 
 
@@ -159,7 +159,7 @@ def _connection(connection: Connection, violations: int) -> ConnectionFigures:
     return ConnectionFigures(
         connection.is_multipath,
         len(connection.subflows),
-        (written(first.halves[0].endpoint), written(first.halves[1].endpoint)),
+        (format_endpoint(first.halves[0].endpoint), format_endpoint(first.halves[1].endpoint)),
         start_ns / NANOSECONDS,
         max(0, end_ns - start_ns) / NANOSECONDS,
         (unique[0], unique[1]),
@@ -183,9 +183,9 @@ def _subflow(subflow: Subflow, number: int) -> SubflowFigures:
     )
 
 
-def _direction(half: Half) -> DirectionFigures:
+def _direction(half: Direction) -> DirectionFigures:
     return DirectionFigures(
-        written(half.endpoint),
+        format_endpoint(half.endpoint),
         half.segments,
         half.data_segments,
         half.retransmitted,
@@ -194,12 +194,12 @@ def _direction(half: Half) -> DirectionFigures:
     )
 
 
-def _unique(half: Half) -> int:
+def _unique(half: Direction) -> int:
     """Return the number of captured payload bytes, each counted once."""
     return max(0, half.seen.size() - half.seen.unseen() - _numbered(half))
 
 
-def _numbered(half: Half) -> int:
+def _numbered(half: Direction) -> int:
     """Return the number of sequence numbers without a captured byte."""
     before = half.first if half.is_midway else int(half.isn is not None and half.segments > 0)
     return before + (half.fin is not None)

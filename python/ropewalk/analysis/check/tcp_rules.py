@@ -6,8 +6,8 @@ ones. Rules on the sending order apply only to packets of the capturing host.
 
 from itertools import pairwise
 
-from .connections import INITIATOR, RESPONDER, Half, Placed, is_bare, unwrap
-from .findings import Findings, written
+from .connections import INITIATOR, RESPONDER, Direction, PlacedPacket, is_pure_ack, unwrap
+from .findings import Findings, format_endpoint
 from .notes import Kind
 from .packets import ACK, FIN, RST, SYN
 from .rules import Rule, Tcp
@@ -15,7 +15,7 @@ from .rules import Rule, Tcp
 DEFAULT_MSS = {4: 536, 6: 1220}
 
 
-def check(placed: Placed, is_exact: bool) -> None:
+def check(placed: PlacedPacket, is_exact: bool) -> None:
     """Check a segment and record it.
 
     `is_exact` means that the capture is complete and shows packets as sent on the wire.
@@ -53,7 +53,7 @@ def check(placed: Placed, is_exact: bool) -> None:
                 _window(placed, acked)
 
 
-def note_duplicate(placed: Placed) -> None:
+def note_duplicate(placed: PlacedPacket) -> None:
     """Record a duplicate packet, which a D-SACK may report."""
     segment, own = placed.packet.segment, placed.own
     if own.isn is not None and segment.length:
@@ -61,11 +61,11 @@ def note_duplicate(placed: Placed) -> None:
         own.twice.add(start, start + segment.length)
 
 
-def check_end(halves: tuple[Half, Half], connection: int, findings: Findings) -> None:
+def check_end(halves: tuple[Direction, Direction], connection: int, findings: Findings) -> None:
     """Check that all of a connection has arrived, if the capture is exact."""
     for half in halves:
         if half.is_midway:
-            text = f"the SYN of {written(half.endpoint)} was not captured"
+            text = f"the SYN of {format_endpoint(half.endpoint)} was not captured"
             findings.add(Tcp.CAPTURE, text, connection=connection)
     if halves[0].reset or halves[1].reset:
         return
@@ -78,7 +78,7 @@ def check_end(halves: tuple[Half, Half], connection: int, findings: Findings) ->
             findings.add(Tcp.MISSING, "FIN never acknowledged", connection=connection)
 
 
-def _syn(placed: Placed) -> None:
+def _syn(placed: PlacedPacket) -> None:
     segment, own, other = placed.packet.segment, placed.own, placed.other
     subflow, side = placed.subflow, placed.side
     if segment.flags & (FIN | RST):
@@ -104,7 +104,7 @@ def _syn(placed: Placed) -> None:
         _agree(placed)
 
 
-def _agree(placed: Placed) -> None:
+def _agree(placed: PlacedPacket) -> None:
     """Enable the options of both SYNs; the responder may offer none of its own."""
     initiator, responder = placed.subflow.halves
     placed.subflow.is_agreed = True
@@ -119,7 +119,7 @@ def _agree(placed: Placed) -> None:
     responder.timestamps = initiator.timestamps = both
 
 
-def _after_handshake(placed: Placed, is_exact: bool) -> None:
+def _after_handshake(placed: PlacedPacket, is_exact: bool) -> None:
     """Check that the handshake permits a segment; set up numbers if the SYN is not captured."""
     segment, own = placed.packet.segment, placed.own
     subflow = placed.subflow
@@ -142,7 +142,7 @@ def _after_handshake(placed: Placed, is_exact: bool) -> None:
         own.seen.add(0, own.first)
 
 
-def _options(placed: Placed, is_exact: bool) -> None:
+def _options(placed: PlacedPacket, is_exact: bool) -> None:
     segment, found = placed.packet.segment, placed.packet.segment.options
     if found.mss is not None:
         placed.fault(Tcp.MSS_PLACE, "MSS on a segment that is no SYN")
@@ -167,7 +167,7 @@ def _options(placed: Placed, is_exact: bool) -> None:
             placed.note(Kind.ABOVE_MSS)
 
 
-def _sequence(placed: Placed, is_exact: bool) -> None:
+def _sequence(placed: PlacedPacket, is_exact: bool) -> None:
     """Place a segment in the sequence space."""
     packet, own = placed.packet, placed.own
     segment = packet.segment
@@ -189,7 +189,7 @@ def _sequence(placed: Placed, is_exact: bool) -> None:
     if packet.outbound:
         if start > own.seen.end():
             _gap(placed, own.seen.end(), is_exact)
-        if start < own.acked - 1 and is_bare(packet):
+        if start < own.acked - 1 and is_pure_ack(packet):
             text = "sequence number of an ACK is behind what was acknowledged"
             placed.fault(Tcp.SEQUENCE_BEHIND, text)
     if segment.length:
@@ -198,7 +198,7 @@ def _sequence(placed: Placed, is_exact: bool) -> None:
         _fin(placed, start + segment.length)
 
 
-def _gap(placed: Placed, end: int, is_exact: bool) -> None:
+def _gap(placed: PlacedPacket, end: int, is_exact: bool) -> None:
     """Handle a segment sent beyond the end of all captured data."""
     own, start = placed.own, placed.relative
     if is_exact:
@@ -209,7 +209,7 @@ def _gap(placed: Placed, end: int, is_exact: bool) -> None:
         own.seen.assume(end, start, placed.place(), "left out")
 
 
-def _data(placed: Placed, start: int) -> None:
+def _data(placed: PlacedPacket, start: int) -> None:
     """Record payload and compare it with earlier transmissions."""
     packet, own = placed.packet, placed.own
     segment = packet.segment
@@ -238,7 +238,7 @@ def _data(placed: Placed, start: int) -> None:
         placed.fault(Tcp.RESENT, f"re-sent bytes differ at sequence number {differs + 1}")
 
 
-def _fin(placed: Placed, end: int) -> None:
+def _fin(placed: PlacedPacket, end: int) -> None:
     own = placed.own
     if own.fin is not None and own.fin != end:
         placed.fault(Tcp.FIN, "repeated FIN with another sequence number")
@@ -249,7 +249,7 @@ def _fin(placed: Placed, end: int) -> None:
         own.twice.add(low, high)
 
 
-def _reset(placed: Placed) -> None:
+def _reset(placed: PlacedPacket) -> None:
     """Check that a RST has the number expected by the other end (RFC 9293, 3.5.2)."""
     segment, own, other = placed.packet.segment, placed.own, placed.other
     own.reset = True
@@ -271,7 +271,7 @@ def _reset(placed: Placed) -> None:
             placed.fault(Tcp.RESET, f"RST at {start}, outside the window, which ends at {limit}")
 
 
-def _transmission(placed: Placed) -> None:
+def _transmission(placed: PlacedPacket) -> None:
     """TCP-DOOR: check the counters of data segments and of acknowledgements with equal offset."""
     segment, own = placed.packet.segment, placed.own
     number = segment.options.transmission
@@ -288,7 +288,7 @@ def _transmission(placed: Placed) -> None:
         placed.fault(Tcp.DOOR, f"{what} has number {number}, not {wanted}")
 
 
-def _timestamps(placed: Placed, is_exact: bool) -> None:
+def _timestamps(placed: PlacedPacket, is_exact: bool) -> None:
     packet, own, other = placed.packet, placed.own, placed.other
     flags = packet.segment.flags
     found = packet.segment.options.timestamps
@@ -323,7 +323,7 @@ def _timestamps(placed: Placed, is_exact: bool) -> None:
         _unknown_echo(placed, echo, is_exact)
 
 
-def _echo(placed: Placed, echo: int) -> None:
+def _echo(placed: PlacedPacket, echo: int) -> None:
     """Check that echoes never decrease."""
     own = placed.own
     if placed.packet.outbound and own.last_echo is not None:
@@ -334,7 +334,7 @@ def _echo(placed: Placed, echo: int) -> None:
     own.last_echo = echo
 
 
-def _unknown_echo(placed: Placed, echo: int, is_exact: bool) -> None:
+def _unknown_echo(placed: PlacedPacket, echo: int, is_exact: bool) -> None:
     """Handle an echo of an unknown timestamp: the packet was not captured, or the echo is wrong.
 
     Timestamps increase, so a value below the first or above a later one was never sent.
@@ -348,13 +348,13 @@ def _unknown_echo(placed: Placed, echo: int, is_exact: bool) -> None:
     if is_exact or near < unwrap(other.first_value or 0, other.last_value):
         placed.fault(Tcp.TIMESTAMP_ECHO, f"timestamp echo {echo} was never a timestamp")
     elif near < other.last_value:
-        placed.note(Kind.ECHOED, written(other.endpoint))
+        placed.note(Kind.ECHOED, format_endpoint(other.endpoint))
         other.values.add(echo)
     elif other.echoed is None:
         other.echoed = echo, placed
 
 
-def _reached(placed: Placed, value: int) -> None:
+def _reached(placed: PlacedPacket, value: int) -> None:
     """Judge an early echo of a timestamp by a timestamp that arrives later."""
     own = placed.own
     assert own.echoed is not None
@@ -364,11 +364,11 @@ def _reached(placed: Placed, value: int) -> None:
         text = f"timestamp echo {echo} was never a timestamp"
         earlier.fault(Tcp.TIMESTAMP_ECHO, text, placed.packet.number)
     elif echo != value:
-        earlier.note(Kind.ECHOED, written(own.endpoint))
+        earlier.note(Kind.ECHOED, format_endpoint(own.endpoint))
         own.values.add(echo)
 
 
-def _acknowledgement(placed: Placed, is_exact: bool) -> int | None:
+def _acknowledgement(placed: PlacedPacket, is_exact: bool) -> int | None:
     """Check an acknowledgement; return its relative number, None if it proves nothing."""
     other = placed.other
     assert other.isn is not None
@@ -397,7 +397,7 @@ def _acknowledgement(placed: Placed, is_exact: bool) -> int | None:
     return acked
 
 
-def _sack(placed: Placed, acked: int, is_exact: bool) -> None:
+def _sack(placed: PlacedPacket, acked: int, is_exact: bool) -> None:
     """Check SACK blocks (RFC 2018); the first may be a D-SACK (RFC 2883)."""
     other, packet = placed.other, placed.packet
     if placed.subflow.is_agreed and not other.sack_permitted:
@@ -430,7 +430,7 @@ def _sack(placed: Placed, acked: int, is_exact: bool) -> None:
         placed.fault(Tcp.SACK, "SACK blocks overlap")
 
 
-def _duplicate(placed: Placed, left: int, right: int) -> None:
+def _duplicate(placed: PlacedPacket, left: int, right: int) -> None:
     """Check a D-SACK block."""
     other = placed.other
     if other.is_midway or not other.segments:
@@ -443,13 +443,13 @@ def _duplicate(placed: Placed, left: int, right: int) -> None:
         placed.fault(Tcp.DSACK, f"D-SACK of {where}, which was not seen twice")
 
 
-def scaled_window(placed: Placed) -> int:
+def scaled_window(placed: PlacedPacket) -> int:
     """Return the window of a segment in bytes."""
     segment = placed.packet.segment
     return segment.window << (0 if segment.flags & SYN else placed.own.scale or 0)
 
 
-def _window(placed: Placed, acked: int) -> None:
+def _window(placed: PlacedPacket, acked: int) -> None:
     """Check that data is within the window, and that the window does not shrink."""
     segment, own, other = placed.packet.segment, placed.own, placed.other
     end = acked + scaled_window(placed)
@@ -462,12 +462,12 @@ def _window(placed: Placed, acked: int) -> None:
     other.window_end = max(other.window_end, end)
 
 
-def check_window(placed: Placed, start: int, end: int, limit: int, rule: Rule) -> None:
+def check_window(placed: PlacedPacket, start: int, end: int, limit: int, rule: Rule) -> None:
     """Check that data is in the window; one byte may probe a closed window (RFC 9293, 3.8.6.1)."""
     if end > limit and (start, end) != (limit, limit + 1):
         placed.fault(rule, f"data up to {end} where the window ends at {limit}")
 
 
-def shrinks(end: int, before: int, own: Half) -> bool:
+def shrinks(end: int, before: int, own: Direction) -> bool:
     """Return whether the window's end moves back by more than the rounding of window scaling."""
     return before - end >= 1 << (own.scale or 0)

@@ -3,9 +3,9 @@
 from collections import defaultdict
 
 from . import data_rules, handshake_rules, tcp_rules
-from .checksum_errors import Count, Sums
-from .connections import Connection, Half, Subflow
-from .findings import Findings, written
+from .checksum_errors import ChecksumErrors, PacketCounts
+from .connections import Connection, Direction, Subflow
+from .findings import Findings, format_endpoint
 from .notes import Kind
 from .packets import Address
 from .report import Report
@@ -21,7 +21,7 @@ UNKNOWN_MSS = 1460
 def judge(
     connections: list[Connection],
     findings: Findings,
-    sums: Sums,
+    sums: ChecksumErrors,
     outbound: set[Address],
     is_exact: bool,
     report: Report,
@@ -94,11 +94,11 @@ def _is_open(subflow: Subflow) -> bool:
     return not subflow.is_over and all(half.segments for half in subflow.halves)
 
 
-def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> None:
+def _holes(subflow: Subflow, half: Direction, other: Direction, findings: Findings) -> None:
     """Judge data of one direction that was acknowledged but not captured before."""
     mss = min(each for each in (other.mss or UNKNOWN_MSS, half.mss or UNKNOWN_MSS))
     for hole in half.seen.holes:
-        detail = f"{written(half.endpoint)} > {written(other.endpoint)}"
+        detail = f"{format_endpoint(half.endpoint)} > {format_endpoint(other.endpoint)}"
         segments = -((hole.start - hole.end) // mss)
         if hole.reason == "left out":
             findings.notes.add(Kind.LEFT_OUT, hole.claim.number, segments, detail)
@@ -126,7 +126,8 @@ def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
         beyond = fin is not None and hole.end > fin + 1
         if not hole.was_new and not beyond:
             first = connection.subflows[0].halves
-            detail = f"{written(first[host].endpoint)} > {written(first[1 - host].endpoint)}"
+            ends = (format_endpoint(first[at].endpoint) for at in (host, 1 - host))
+            detail = " > ".join(ends)
             size = hole.end - hole.start
             findings.notes.add(Kind.DATA_NOT_CAPTURED, hole.claim.number, size, detail)
             lost = True
@@ -138,9 +139,9 @@ def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
     return lost
 
 
-def _sent(connections: list[Connection], report: Report) -> dict[Address | None, Count]:
+def _sent(connections: list[Connection], report: Report) -> dict[Address | None, PacketCounts]:
     """Return the number of segments sent by each address."""
-    sent: dict[Address | None, Count] = defaultdict(Count)
+    sent: dict[Address | None, PacketCounts] = defaultdict(PacketCounts)
     sent[None].packets = report.packets - report.segments
     for connection in connections:
         for subflow in connection.subflows:

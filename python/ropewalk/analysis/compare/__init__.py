@@ -1,11 +1,11 @@
 """Compare predictions, simulations and testbed runs of one scenario."""
 
-from .api import WAYS, compare, wanted
+from .api import WAYS, compare, ways_to_run
 from .result import Comparison
 
 __all__ = [
     "WAYS",
     "Comparison",
     "compare",
-    "wanted",
+    "ways_to_run",
 ]

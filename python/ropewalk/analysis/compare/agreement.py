@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...results.statistics import half_width
-from .numbers import entries, flat, total
+from .numbers import entry_names, flat_numbers, total
 
 LEVEL = 0.05  # level of significance
 MAX_SPLITS = 20_000  # largest number of permutations; above it, as many random ones
@@ -69,7 +69,7 @@ class Agreement:
             return _is_outside(self.ones[0], self.others)
         if self.against in DETERMINISTIC:
             return _is_outside(self.others[0], self.ones)
-        p = by_chance(self.ones, self.others)
+        p = permutation_p_value(self.ones, self.others)
         return None if p is None else p < LEVEL
 
     def json(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def agreements(
     judged, against : str
         The ways.
     runs : mapping of str to sequence of mapping
-        Runs of each way, as returned by `flat`.
+        Runs of each way, as returned by `flat_numbers`.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _is_outside(value: float, runs: Sequence[float]) -> bool | None:
     return apart > half_width(runs) + ROUNDING * abs(value)
 
 
-def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
+def permutation_p_value(ones: Sequence[float], others: Sequence[float]) -> float | None:
     """Return the p-value of a permutation test of the difference of means.
 
     Tests all permutations, or many random ones. None if even the largest possible difference would
@@ -150,11 +150,11 @@ def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
 
     Examples
     --------
-    >>> by_chance([1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 2.2, 2.3]) < 0.05
+    >>> permutation_p_value([1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 2.2, 2.3]) < 0.05
     True
-    >>> by_chance([1.0, 2.0, 1.5, 1.2], [1.1, 1.9, 1.6, 1.3]) < 0.05
+    >>> permutation_p_value([1.0, 2.0, 1.5, 1.2], [1.1, 1.9, 1.6, 1.3]) < 0.05
     False
-    >>> by_chance([1.0, 1.1, 1.2], [2.0, 2.1, 2.2])
+    >>> permutation_p_value([1.0, 1.1, 1.2], [2.0, 2.1, 2.2])
     """
     both = (*ones, *others)
     splits = math.comb(len(both), len(ones))
@@ -185,7 +185,7 @@ def _quantities(run: Mapping[str, float]) -> Iterator[tuple[tuple[str, str], flo
     for key, name in DELAYS.items():
         if f"delay_ms.{key}" in run:
             yield (name, "ms"), run[f"delay_ms.{key}"]
-    names = entries(run, "subflows")
+    names = entry_names(run, "subflows")
     carried = total(run, "goodput_mbps")
     if len(names) > 1 and carried:
         for name in names:
@@ -195,6 +195,6 @@ def _quantities(run: Mapping[str, float]) -> Iterator[tuple[tuple[str, str], flo
         yield ("sent again", "%"), 100 * again / sent
 
 
-def runs_of(results: Any) -> list[dict[str, float]]:
-    """Return a packet-level way's runs, as returned by `flat`."""
-    return [flat(run) for run in results.runs]
+def flat_runs(results: Any) -> list[dict[str, float]]:
+    """Return a packet-level way's runs, as returned by `flat_numbers`."""
+    return [flat_numbers(run) for run in results.runs]

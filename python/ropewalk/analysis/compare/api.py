@@ -74,7 +74,7 @@ def compare(
     ['predict_against_simulate']
     """
     began = Stopwatch()
-    asked = wanted(ways)
+    asked = ways_to_run(ways)
     scenario = Scenario.of(scenario)
     seed, runs = check_runs(seed, runs)
     progress = function("progress", progress)
@@ -90,10 +90,10 @@ def compare(
             if way == "predict":
                 predictions = _predicted(scenario)
             elif way == "simulate":
-                tell = _teller(progress, 0.0, each, total)
+                tell = _way_progress(progress, 0.0, each, total)
                 simulated = simulate(scenario, **options, progress=tell)
             else:
-                tell = _teller(progress, total - each * runs, 1.0, total)
+                tell = _way_progress(progress, total - each * runs, 1.0, total)
                 measured = testbed.testbed(scenario, **options, progress=tell, again=again)
         except (ScenarioError, testbed.UnavailableError) as error:
             left_out[way] = str(error).partition("\n")[0]
@@ -103,14 +103,14 @@ def compare(
     return Comparison(scenario, predictions, simulated, measured, left_out, origin)
 
 
-def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
+def ways_to_run(ways: Sequence[str] | None) -> tuple[str, ...]:
     """Return the ways to try, in order; ValueError if one is unknown or none is given.
 
     Examples
     --------
-    >>> wanted(["simulate", "predict"])
+    >>> ways_to_run(["simulate", "predict"])
     ('predict', 'simulate')
-    >>> wanted(["guess"])
+    >>> ways_to_run(["guess"])
     Traceback (most recent call last):
     ValueError: ways = ['guess']: allowed: some of predict, simulate, testbed
     """
@@ -131,7 +131,7 @@ def _predicted(scenario: Scenario) -> Predictions:
     return predictions
 
 
-def _teller(
+def _way_progress(
     progress: Callable[[int, int], object] | None, before: float, each: float, total: float
 ) -> Callable[..., object] | None:
     """Return the progress callback of a way that counts for `each` seconds of the total."""

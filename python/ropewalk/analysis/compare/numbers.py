@@ -23,7 +23,7 @@ FLOW = ("goodput_mbps", "share", "completion_s")
 LINK = ("sent_packets", "lost_packets", "dropped_packets", "delivered_bytes", "utilization")
 
 
-def flat(run: Mapping[str, Any]) -> dict[str, float]:
+def flat_numbers(run: Mapping[str, Any]) -> dict[str, float]:
     """Return a run's numbers by flat names, without unknown ones.
 
     Parameters
@@ -40,7 +40,7 @@ def flat(run: Mapping[str, Any]) -> dict[str, float]:
 
     Examples
     --------
-    >>> flat({"goodput_mbps": 9.0, "links": [{"name": "dsl", "lost_packets": 2}]})
+    >>> flat_numbers({"goodput_mbps": 9.0, "links": [{"name": "dsl", "lost_packets": 2}]})
     {'goodput_mbps': 9.0, 'links.dsl.lost_packets': 2.0}
     """
     known = dict(_some(run, PLAIN))
@@ -58,7 +58,7 @@ def flat(run: Mapping[str, Any]) -> dict[str, float]:
 
 
 def predicted(predictions: Predictions) -> dict[str, float]:
-    """Return the numbers of the preferred model, named as by `flat`.
+    """Return the numbers of the preferred model, named as by `flat_numbers`.
 
     Examples
     --------
@@ -72,15 +72,15 @@ def predicted(predictions: Predictions) -> dict[str, float]:
         return {}
     run = {key: best.quantities[key] for key in PLAIN if key in best.quantities} | best.json()
     subflows = best.quantities.get("subflows", [])
-    return flat(run | {"subflows": [{"link": each["path"], **each} for each in subflows]})
+    return flat_numbers(run | {"subflows": [{"link": each["path"], **each} for each in subflows]})
 
 
-def entries(known: Mapping[str, float], kind: str) -> list[str]:
+def entry_names(known: Mapping[str, float], kind: str) -> list[str]:
     """Return the names of subflows or links with numbers, in order.
 
     Examples
     --------
-    >>> entries({"goodput_mbps": 9.0, "links.dsl.lost_packets": 2.0}, "links")
+    >>> entry_names({"goodput_mbps": 9.0, "links.dsl.lost_packets": 2.0}, "links")
     ['dsl']
     """
     names = (name[len(kind) + 1 :].rpartition(".")[0] for name in known if name.startswith(kind))
@@ -95,7 +95,7 @@ def total(known: Mapping[str, float], key: str) -> float | None:
     >>> total({"subflows.a.timeouts": 1.0, "subflows.b.timeouts": 2.0}, "timeouts")
     3.0
     """
-    of = [known.get(f"subflows.{name}.{key}") for name in entries(known, "subflows")]
+    of = [known.get(f"subflows.{name}.{key}") for name in entry_names(known, "subflows")]
     there = [value for value in of if value is not None]
     return sum(there) if there else None
 

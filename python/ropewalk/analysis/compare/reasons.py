@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...engines.testbed.own_error import in_words
 from ...support.numerals import decimal
 from .agreement import Agreement
-from .numbers import entries, total
+from .numbers import entry_names, total
 
 if TYPE_CHECKING:
     from ...engines.predict import Predictions
     from ...results import Results
 
-MUCH = 0.05  # relative difference from which reasons are given
+LARGE_DIFFERENCE = 0.05  # relative difference from which reasons are given
 # Kernel counters of effects that the simulator omits or models differently: end, nstat's name,
 # description.
 COUNTERS = (
@@ -38,10 +38,10 @@ KEYS = {
     "95 % delay": "delay_ms.p95",
     "99 % delay": "delay_ms.p99",
 }
-MANY = 0.01  # retransmission share from which it is mentioned
+MANY_RETRANSMISSIONS = 0.01  # retransmission share from which it is mentioned
 
 
-class Compared(Protocol):
+class ExplainedComparison(Protocol):
     """Inputs of an explanation: the compared parts."""
 
     @property
@@ -69,7 +69,7 @@ class Compared(Protocol):
         """Agreement of the ways in each quantity."""
 
 
-def reasons(compared: Compared) -> tuple[str, ...]:
+def reasons(compared: ExplainedComparison) -> tuple[str, ...]:
     """Return sentences that explain the differences between ways.
 
     For each pair of ways, the largest difference in goodput, delay or a subflow's share is
@@ -93,8 +93,8 @@ def reasons(compared: Compared) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _differ(compared: Compared, agreement: Agreement) -> bool:
-    if agreement.accuracy is not None and agreement.accuracy > 1 - MUCH:
+def _differ(compared: ExplainedComparison, agreement: Agreement) -> bool:
+    if agreement.accuracy is not None and agreement.accuracy > 1 - LARGE_DIFFERENCE:
         return False
     if agreement.differs is not None:
         return agreement.differs
@@ -107,7 +107,7 @@ def _differ(compared: Compared, agreement: Agreement) -> bool:
     return abs(one - other) > half
 
 
-def _pair(compared: Compared, agreement: Agreement) -> Iterator[str]:
+def _pair(compared: ExplainedComparison, agreement: Agreement) -> Iterator[str]:
     judged, against = agreement.judged, agreement.against
     one, other = (fmean(runs) for runs in (agreement.ones, agreement.others))
     above = "above" if one > other else "below"
@@ -129,12 +129,12 @@ def _pair(compared: Compared, agreement: Agreement) -> Iterator[str]:
     yield from told or [f"Nothing that {judged} or {against} counted explains it."]
 
 
-def _place(compared: Compared, judged: str, against: str) -> str:
+def _place(compared: ExplainedComparison, judged: str, against: str) -> str:
     """Name the subflow with most of the difference."""
     known, others = (compared.means[way] for way in (judged, against))
     both = [
         (known[key] - others[key], name, known[key], others[key])
-        for name in entries(known, "subflows")
+        for name in entry_names(known, "subflows")
         if (key := f"subflows.{name}.goodput_mbps") in known and key in others
     ]
     if len(both) < 2:
@@ -143,7 +143,7 @@ def _place(compared: Compared, judged: str, against: str) -> str:
     return f", most of it on {name}: {decimal(one)} against {decimal(other)} Mbit/s"
 
 
-def _model(compared: Compared) -> Iterator[str]:
+def _model(compared: ExplainedComparison) -> Iterator[str]:
     """Name the model's bottleneck and its violated assumptions."""
     predictions = compared.predictions
     best = None if predictions is None else predictions.best
@@ -155,13 +155,13 @@ def _model(compared: Compared) -> Iterator[str]:
         yield f"Where {best.name} does not hold: {warning}."
 
 
-def _repairs(compared: Compared, way: str) -> Iterator[str]:
+def _repairs(compared: ExplainedComparison, way: str) -> Iterator[str]:
     """Report a way's retransmissions if there are many."""
     known = compared.means[way]
     sent, again = total(known, "segments_sent"), total(known, "retransmissions")
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
     told = []
-    if sent and again and again / sent > MANY:
+    if sent and again and again / sent > MANY_RETRANSMISSIONS:
         told.append(f"sent {again / sent:.1%} of its segments again")
         if spurious:
             told.append(f"{spurious / again:.0%} of them for nothing")
@@ -171,7 +171,7 @@ def _repairs(compared: Compared, way: str) -> Iterator[str]:
         yield f"{way} {', '.join(told)}."
 
 
-def _kernel(compared: Compared) -> Iterator[str]:
+def _kernel(compared: ExplainedComparison) -> Iterator[str]:
     """Report the emulator's lateness, properties of the testbed, and the kernel's counters."""
     if compared.measured is None:
         return

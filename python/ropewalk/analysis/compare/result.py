@@ -11,8 +11,8 @@ from ...engines.testbed.own_error import bounds
 from ...provenance import with_origin, without_origin
 from ...results.displayable import Displayable
 from ...support.numerals import decimal
-from .agreement import Agreement, agreements, runs_of
-from .numbers import flat, predicted
+from .agreement import Agreement, agreements, flat_runs
+from .numbers import flat_numbers, predicted
 from .reasons import reasons
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ class Comparison(Displayable):
         ``"subflows.wifi.goodput_mbps"``, ``"links.wifi.dropped_packets"``.
         """
         known = {} if self.predictions is None else {"predict": predicted(self.predictions)}
-        return known | {way: flat(results.mean) for way, results in self.ran.items()}
+        return known | {way: flat_numbers(results.mean) for way, results in self.ran.items()}
 
     @cached_property
     def ci95(self) -> dict[str, dict[str, float]]:
         """Half the width of the 95 % confidence interval of each mean; empty for one run."""
         return {way: {} for way in self.ways} | {
-            way: flat(results.ci95) for way, results in self.ran.items()
+            way: flat_numbers(results.ci95) for way, results in self.ran.items()
         }
 
     @cached_property
@@ -125,7 +125,7 @@ class Comparison(Displayable):
         Covers goodput, delays, the share of each subflow and retransmissions. A formula counts as
         one run.
         """
-        known = {way: runs_of(results) for way, results in self.ran.items()}
+        known = {way: flat_runs(results) for way, results in self.ran.items()}
         if self.predictions is not None:
             known["predict"] = [self.means["predict"]]
         return tuple(

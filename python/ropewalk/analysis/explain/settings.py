@@ -67,7 +67,7 @@ def settings(scenario: Scenario) -> list[Setting]:
     written = tomllib.loads(scenario.effective())
     resolved = tomllib.loads(scenario.resolved())
     changed = {key for key, _ in scenario.overrides}
-    off = _kept_off(resolved)
+    off = _disabled_keys(resolved)
     every = _Sources(changed, written.get("wifi", {})).of("", resolved, written, schema())
     return [
         replace(each, value="false", source=off[each.table, each.key])
@@ -77,7 +77,7 @@ def settings(scenario: Scenario) -> list[Setting]:
     ]
 
 
-def _kept_off(resolved: Table) -> dict[tuple[str, str], str]:
+def _disabled_keys(resolved: Table) -> dict[tuple[str, str], str]:
     """Return the reasons why keys have no effect, by table and key."""
     flows = [("transport", resolved.get("transport", {}), resolved.get("traffic", {}))]
     flows += [(f"flow.{flow['name']}", flow, flow["traffic"]) for flow in resolved.get("flow", [])]
@@ -110,10 +110,10 @@ class _Sources:
                 entry = _object(described_key.get("items", {}))
                 for index, each in enumerate(value):
                     title = _title(each)
-                    own = _same(title, index, given)
+                    own = _matching_table(title, index, given)
                     yield from self.of(f"{path}.{title}", each, own, entry)
             elif isinstance(value, Mapping) and within and "name" not in value:
-                yield from self.of(path, value, _whole(given, within.get("x-short")), within)
+                yield from self.of(path, value, _full_table(given, within.get("x-short")), within)
             else:
                 meaning = described_key.get("description", "")
                 # Resolved scenarios name any profile with the same subflow scheme.
@@ -183,17 +183,17 @@ def _sets(override: str, path: str) -> bool:
     return all(one in (other, "*") for one, other in pairs)
 
 
-def _whole(given: object, short: str | None) -> Table:
+def _full_table(given: object, short: str | None) -> Table:
     """Return a table's full form if the file gives one key's value for it."""
     if isinstance(given, Mapping):
         return given
     return {} if given is None or short is None else {short: given}
 
 
-def _same(title: str, index: int, given: object) -> Table:
+def _matching_table(title: str, index: int, given: object) -> Table:
     """Return the file's table of that name, or at that index if it has no name."""
     entries = given if isinstance(given, list) else []
-    tables = [_whole(each, "channel") for each in entries]
+    tables = [_full_table(each, "channel") for each in entries]
     for each in tables:
         if title in (each.get("name"), each.get("channel") if "name" not in each else None):
             return each

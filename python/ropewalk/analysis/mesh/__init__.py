@@ -12,6 +12,6 @@ True
 """
 
 from .api import DEFAULT, census
-from .result import METHODS, ROUTINGS, Census, Counted
+from .result import METHODS, ROUTINGS, Census, DeploymentStatistics
 
-__all__ = ["DEFAULT", "METHODS", "ROUTINGS", "Census", "Counted", "census"]
+__all__ = ["DEFAULT", "METHODS", "ROUTINGS", "Census", "DeploymentStatistics", "census"]

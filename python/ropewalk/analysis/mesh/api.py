@@ -11,7 +11,7 @@ from ... import _core
 from ...provenance import Stopwatch
 from ...scenario import Given, Scenario
 from ...support.arguments import builtin_value, entries_of, flag, function, whole
-from .result import Census, Counted
+from .result import Census, DeploymentStatistics
 
 # Set-up of Gómez et al. 2014, sections 4.2 and 5.2.
 DEFAULT = """\
@@ -114,7 +114,7 @@ def _counted(
     optimal: bool,
     keep: int,
     finished: Callable[[int], object],
-) -> Counted:
+) -> DeploymentStatistics:
     parts: list[dict[str, Any]] = []
     places: list[Any] = []
     for first in range(0, graphs, AT_ONCE):
@@ -127,4 +127,4 @@ def _counted(
         parts.append(part)
         finished(first + count)
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Counted(nodes, columns, tuple(np.asarray(each) for each in places))
+    return DeploymentStatistics(nodes, columns, tuple(np.asarray(each) for each in places))

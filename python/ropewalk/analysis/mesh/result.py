@@ -24,7 +24,7 @@ METHODS = ("greedy", "optimal")
 
 
 @dataclass(frozen=True)
-class Counted:
+class DeploymentStatistics:
     """Deployments with one number of nodes.
 
     Attributes
@@ -138,7 +138,7 @@ class Census(Displayable):
         Scenario of the mesh.
     seed : int
         Seed of all deployments.
-    counts : tuple of Counted
+    counts : tuple of DeploymentStatistics
         One for each number of nodes.
     origin : Origin or None
         Origin of the results.
@@ -146,7 +146,7 @@ class Census(Displayable):
 
     scenario: Scenario
     seed: int
-    counts: tuple[Counted, ...]
+    counts: tuple[DeploymentStatistics, ...]
     origin: Origin | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:

@@ -4,8 +4,8 @@
 """
 
 from .api import run, study
-from .definition import Definition, Until, define
+from .definition import Definition, StoppingRule, define
 from .deprecated import sweep
 from .result import StudyResults
 
-__all__ = ["Definition", "StudyResults", "Until", "define", "run", "study", "sweep"]
+__all__ = ["Definition", "StoppingRule", "StudyResults", "define", "run", "study", "sweep"]

@@ -17,7 +17,7 @@ from .backends import On, check_on
 from .definition import Definition, define
 from .jobs import Row
 from .result import StudyResults
-from .rows import KEY, frame_of, known_of, tidy
+from .rows import KEY, finished_points, frame_of, order_columns
 from .runner import Runner
 
 # Failures after which the same command resumes: a full disk, a lost cluster, an interrupt.
@@ -139,11 +139,11 @@ def run(
         return StudyResults(
             defined.scenario,
             defined.json(),
-            tidy(frame_of([{**row, ORIGIN: 0} for row in rows]), defined.columns),
+            order_columns(frame_of([{**row, ORIGIN: 0} for row in rows]), defined.columns),
             origins=(folder.origin_of(defined, began),),
         )
-    with folder.opened(out, defined, began) as kept:
-        known = known_of(kept.rows(), None if defined.until is None else defined.until.of)
+    with folder.open_study(out, defined, began) as kept:
+        known = finished_points(kept.rows(), None if defined.until is None else defined.until.of)
         runner = Runner(defined, known, kept.add, progress)
         missing = runner.plan()
         if begun is not None:

@@ -68,20 +68,20 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
         raise ValueError(f"{_shown(given)}: allowed: {RANGE}")
     seen: set[float | str] = set()
     for value in values:
-        if (meant := meaning(key, value)) in seen:
+        if (meant := value_meaning(key, value)) in seen:
             raise ValueError(f"{_shown(given)}: {value or 'nothing'} is there twice")
         seen.add(meant)
     return values
 
 
-def meaning(key: str, value: str) -> float | str:
+def value_meaning(key: str, value: str) -> float | str:
     """Return the meaning of a value: a number in base units, or its text.
 
     Examples
     --------
-    >>> meaning("link.dsl.delay", "10ms"), meaning("link.dsl.delay", "0.01 s")
+    >>> value_meaning("link.dsl.delay", "10ms"), value_meaning("link.dsl.delay", "0.01 s")
     (0.01, 0.01)
-    >>> meaning("link.dsl.queue", "5packets"), meaning("transport.congestion", "lia")
+    >>> value_meaning("link.dsl.queue", "5packets"), value_meaning("transport.congestion", "lia")
     ('5 packets', 'lia')
     """
     found = base_value(key, value)
@@ -113,14 +113,14 @@ def axes_of(
         files: dict[str, str] = {}
         for at, value in enumerate(values):
             step = {partner: given[partner][at] for partner in partners}
-            tried = changed(scenario, {**first, **step, key: value})
+            tried = apply_changes(scenario, {**first, **step, key: value})
             numbers.append(number(tried, key, value))
             files |= {name: each for name, each in tried.files.items() if name in value}
         found.append(Axis(key, tuple(values), tuple(numbers), files))
     return tuple(found)
 
 
-def changed(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
+def apply_changes(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
     """Return a scenario with keys set in the order of their names."""
     return scenario.with_(dict(sorted(changes.items())))
 

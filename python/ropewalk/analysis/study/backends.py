@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ...support.arguments import argument_error, builtin_value
 from ...support.optional_deps import require
-from .jobs import Job, Point, Row, work
+from .jobs import Job, Point, Row, run_points
 
 On: TypeAlias = "int | str | Executor | None"
 
@@ -91,7 +91,7 @@ def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
     elif isinstance(on, int):
         yield from _processes(job, on)
     elif isinstance(on, Executor):
-        yield [_Foreign(on, job, getattr(on, "_max_workers", None) or cores())]
+        yield [_CallerExecutor(on, job, getattr(on, "_max_workers", None) or cores())]
     else:
         yield from _dask(job, on)
 
@@ -106,7 +106,7 @@ def _in_process(job: Job) -> Iterator[list[Backend]]:
     width = 1 if job.verb == "testbed" else cores()
     threads = _Threads(width)
     try:
-        yield [_Foreign(threads, job, width)]
+        yield [_CallerExecutor(threads, job, width)]
     finally:
         threads.shutdown()
 
@@ -179,7 +179,7 @@ class _Threads(Executor):
                     future.set_exception(error)
 
 
-class _Foreign:
+class _CallerExecutor:
     """An executor supplied by the caller."""
 
     pack_s = PACK_S
@@ -190,7 +190,7 @@ class _Foreign:
         self.width = width
 
     def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
-        return self._executor.submit(work, self._job, points)
+        return self._executor.submit(run_points, self._job, points)
 
     def renew(self) -> None:
         raise BrokenExecutor("a worker of the executor died, and it takes nothing more")
@@ -212,7 +212,10 @@ class _Process:
 
             # A fork would inherit locks held by other threads.
             self._pool = ProcessPoolExecutor(
-                1, mp_context=get_context("spawn"), initializer=_begin, initargs=(self._job,)
+                1,
+                mp_context=get_context("spawn"),
+                initializer=_initialise_worker,
+                initargs=(self._job,),
             )
         return self._pool.submit(_work_here, points)
 
@@ -249,7 +252,7 @@ class _Dask:
         return self._width
 
     def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
-        future: Future[list[Row]] = self._executor.submit(work, self._job, points)
+        future: Future[list[Row]] = self._executor.submit(run_points, self._job, points)
         return future
 
     def renew(self) -> None:
@@ -260,7 +263,7 @@ _threads: list[_Threads] = []  # executor of this process's points
 _jobs: list[Job] = []  # job of this process if it is a worker
 
 
-def _begin(job: Job) -> None:
+def _initialise_worker(job: Job) -> None:
     """Initialise a worker process: it ignores interrupts, and ends with its parent."""
     _jobs.append(job)
     # The requesting thread executes runs that need not check for interrupts.
@@ -280,5 +283,5 @@ def _end_with_parent() -> None:
 
 def _work_here(points: Sequence[Point]) -> list[Row]:
     (job,), (thread,) = _jobs, _threads
-    rows: list[Row] = thread.submit(work, job, points).result()
+    rows: list[Row] = thread.submit(run_points, job, points).result()
     return rows

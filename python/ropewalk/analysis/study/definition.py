@@ -25,7 +25,7 @@ Vary: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Until:
+class StoppingRule:
     """Stopping rule for the runs of a combination.
 
     Attributes
@@ -65,7 +65,7 @@ class Definition:
         Seeds of each combination; with `until`, the smallest number.
     seed : int
         The first seed.
-    until : Until or None
+    until : StoppingRule or None
         Stopping rule.
     """
 
@@ -75,7 +75,7 @@ class Definition:
     verb: str = "simulate"
     runs: int = 1
     seed: int = 1
-    until: Until | None = None
+    until: StoppingRule | None = None
 
     @property
     def combinations(self) -> Iterator[Changes]:
@@ -255,7 +255,7 @@ def share(value: object) -> float | None:
     return float(value)
 
 
-def _until(given: Mapping[str, Any]) -> Until:
+def _until(given: Mapping[str, Any]) -> StoppingRule:
     allowed = '{ ci95 = "2 %", at_most = 200 }'
     if not isinstance(given, Mapping):
         raise ValueError(f"until = {given!r}: allowed: {allowed}")
@@ -271,7 +271,7 @@ def _until(given: Mapping[str, Any]) -> Until:
     of = given.get("of", "goodput_mbps")
     if not isinstance(of, str):
         raise ValueError(f'until: of = {of!r}: allowed: a column, such as "goodput_mbps"')
-    return Until(wanted, most, of)
+    return StoppingRule(wanted, most, of)
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

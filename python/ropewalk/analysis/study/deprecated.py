@@ -13,7 +13,7 @@ from ...scenario import Given, Scenario
 from ...scenario.toml_syntax import Value
 from ...support import arguments
 from ...support.optional_deps import require
-from .axes import Changes, changed
+from .axes import Changes, apply_changes
 from .definition import define
 
 if TYPE_CHECKING:
@@ -79,6 +79,6 @@ def _frame(
     """Return a table of one combination's runs, with a column for each varied key."""
     import polars as pl
 
-    made = simulate(changed(scenario, dict(changes)), seed=seed, runs=runs, threads=threads)
+    made = simulate(apply_changes(scenario, dict(changes)), seed=seed, runs=runs, threads=threads)
     frame: pl.DataFrame = getattr(made, table)
     return frame.select(*(pl.lit(value).alias(key) for key, value in changes), pl.all())

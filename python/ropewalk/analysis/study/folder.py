@@ -20,7 +20,7 @@ from .axes import Axis, count
 from .definition import Definition
 from .jobs import Row
 from .result import ENGINE, StudyResults
-from .rows import EARLIER, KEY, POINTS, Parts, read, settle
+from .rows import EARLIER, KEY, POINTS, RowWriter, read, write_sorted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +31,7 @@ OWN_NAMES = {*folders.OWN_NAMES, POINTS, EARLIER, LOCK}
 ASKED = ("verb", "runs", "seed", "until", "zip", "vary")
 
 
-class Opened:
+class StudyFolder:
     """A study's folder, locked for this process.
 
     `began` is the start time of this command.
@@ -45,7 +45,7 @@ class Opened:
         self._has_more = False
         self._write_begun()
         folders.write_scenario(folder / folders.SCENARIO, study.scenario)
-        self._parts = Parts(folder / POINTS)
+        self._parts = RowWriter(folder / POINTS)
 
     def rows(self) -> pl.DataFrame:
         """Return the rows of all runs in the folder, each once."""
@@ -67,7 +67,7 @@ class Opened:
     ) -> StudyResults:
         """Sort the rows, and write the results."""
         self._parts.flush()
-        points = settle(self._folder, order, spelled, self._study.columns, self.rows())
+        points = write_sorted(self._folder, order, spelled, self._study.columns, self.rows())
         missing = len(order) - points.height
         made = StudyResults(
             self._study.scenario, self._study.json(), points, missing, self._origins
@@ -98,7 +98,7 @@ class Opened:
 
 
 @contextmanager
-def opened(folder: Path, study: Definition, began: Stopwatch) -> Iterator[Opened]:
+def open_study(folder: Path, study: Definition, began: Stopwatch) -> Iterator[StudyFolder]:
     """Open the new or existing folder of a study for the duration of a run.
 
     Raises OSError if it holds something else, is locked by another study, or is not writable.
@@ -110,7 +110,7 @@ def opened(folder: Path, study: Definition, began: Stopwatch) -> Iterator[Opened
         try:
             if not lock_open(lock):
                 raise FileExistsError(f"{folder}: another study is being run in it")
-            yield Opened(folder, study, began)
+            yield StudyFolder(folder, study, began)
         finally:
             os.close(lock)
     except OSError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ... import _core
 from ...support import programs
 from ...support.programs import UnavailableError
-from .axes import Changes, meaning
+from .axes import Changes, value_meaning
 from .definition import Definition
 
 BYTES = 16  # length of a key
@@ -49,7 +49,7 @@ PARTS = {
 ON_THE_KERNEL = ("testbed", "compare")  # verbs whose numbers also depend on the testbed's program
 
 
-class Keys:
+class PointKeys:
     """Computes the keys of a study's points.
 
     A key hashes the verb, the program (version, compiled code, and the package files of the verb),
@@ -62,7 +62,7 @@ class Keys:
     >>> from ropewalk.analysis.study.definition import define
     >>> scenario = Scenario.load("start/two-links")
     >>> study = define(scenario, {"duration": ["5 s", "9 s"]})
-    >>> keys = Keys(study)
+    >>> keys = PointKeys(study)
     >>> keys.key((("duration", "5 s"),), 1) == keys.key((("duration", "9 s"),), 1)
     False
     """
@@ -90,15 +90,15 @@ class Keys:
             for name, digest in self._files.items()
             if any(name in value for _, value in changes)
         }
-        values = [[key, meaning(key, value)] for key, value in sorted(changes)]
+        values = [[key, value_meaning(key, value)] for key, value in sorted(changes)]
         made.update(_canonical([values, named, seed]))
         return made.hexdigest()
 
 
 def _plain(path: str, written: object) -> object:
-    """Return a file's data with each value replaced by its `meaning`."""
+    """Return a file's data with each value replaced by its `value_meaning`."""
     if isinstance(written, str):
-        return meaning(path, written)
+        return value_meaning(path, written)
     if isinstance(written, list):
         names = [each.get("name", "") if isinstance(each, dict) else "" for each in written]
         return [

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ..._core import __version__
 from ...scenario import Scenario
-from .axes import changed
+from .axes import apply_changes
 
 Row: TypeAlias = dict[str, Any]
 
@@ -54,7 +54,7 @@ class Point:
     key: str
 
 
-def work(job: Job, points: Sequence[Point]) -> list[Row]:
+def run_points(job: Job, points: Sequence[Point]) -> list[Row]:
     """Run points in sequence; return their rows.
 
     A row has ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the keys of the
@@ -64,7 +64,7 @@ def work(job: Job, points: Sequence[Point]) -> list[Row]:
     --------
     >>> scenario = Scenario.load("start/two-links")
     >>> good, bad = (Point((("duration", value),), 1, "") for value in ("5 s", "soon"))
-    >>> [row["status"] for row in work(Job(scenario, "simulate"), [good, bad])]
+    >>> [row["status"] for row in run_points(Job(scenario, "simulate"), [good, bad])]
     ['done', 'failed']
     """
     if job.version != __version__:
@@ -79,8 +79,8 @@ def failed(error: str) -> Row:
 
 def _one(job: Job, point: Point) -> Row:
     try:
-        scenario = changed(job.scenario, dict(point.changes))
-        return {"status": DONE, **RUNNING[job.verb](scenario, point.seed)}
+        scenario = apply_changes(job.scenario, dict(point.changes))
+        return {"status": DONE, **RUNNERS[job.verb](scenario, point.seed)}
     except Exception as error:
         return failed(f"{type(error).__name__}: {error}")
 
@@ -149,7 +149,7 @@ def _named(question: str, numbers: Mapping[str, Any]) -> Iterator[tuple[str, Any
     return ((f"{question}_{key}", value) for key, value in numbers.items())
 
 
-RUNNING: Mapping[str, Callable[[Scenario, int], Row]] = {
+RUNNERS: Mapping[str, Callable[[Scenario, int], Row]] = {
     "simulate": _simulate,
     "predict": _predict,
     "compare": _compare,

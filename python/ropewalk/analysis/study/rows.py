@@ -24,7 +24,7 @@ SHARE = 0.01  # and interval as a share of the elapsed time
 MAX_ROWS = 20_000
 
 
-class Parts:
+class RowWriter:
     """Writer of rows to the ``points`` folder, several rows in each Parquet file.
 
     Each file is written atomically.
@@ -91,7 +91,7 @@ def read(folder: Path) -> pl.DataFrame:
     return done_last.unique(KEY, keep="last", maintain_order=True).sort("_at").drop("_at")
 
 
-def settle(
+def write_sorted(
     folder: Path,
     order: Mapping[str, int],
     spelled: Mapping[str, Mapping[str, str]],
@@ -113,12 +113,12 @@ def settle(
     ours = placed.filter(pl.col("_place").is_not_null()).sort("_place").drop("_place")
     others = placed.filter(pl.col("_place").is_null()).drop("_place")
     _replace_all(folder / EARLIER, _without_empty(others))
-    ours = tidy(ours, first)
+    ours = order_columns(ours, first)
     _replace_all(folder / POINTS, ours)
     return ours
 
 
-def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
+def order_columns(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
     """Return rows with `first` first, then the other columns by name, and the key last."""
     known = _without_empty(frame)
     ours = [name for name in first if name in known.columns]
@@ -133,7 +133,7 @@ def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
         return
     kept: Collection[Path] = ()
     if not frame.is_empty():
-        kept = (Parts(folder).write(frame),)
+        kept = (RowWriter(folder).write(frame),)
     for file in before:
         if file not in kept:
             os.unlink(file)
@@ -152,7 +152,7 @@ def _number(file: Path) -> int:
     return int(digits) if digits.isdecimal() else 0
 
 
-def known_of(rows: pl.DataFrame, of: str | None) -> dict[str, Any]:
+def finished_points(rows: pl.DataFrame, of: str | None) -> dict[str, Any]:
     """Return the keys of finished points with their values of a column."""
     done = rows.filter(rows["status"] == DONE)
     if of is None or of not in done.columns:

@@ -9,9 +9,9 @@ from typing import Any
 
 from .axes import Changes
 from .backends import Backend, On, backends_on
-from .definition import Definition, Until
+from .definition import Definition, StoppingRule
 from .driver import Driver
-from .identity import Keys
+from .identity import PointKeys
 from .jobs import DONE, Job, Point, Row
 from .rows import KEY
 
@@ -44,7 +44,7 @@ class Runner:
         self._known = known
         self._keep = keep
         self._progress = progress
-        self._keys = Keys(study)
+        self._keys = PointKeys(study)
         self._numbers: dict[Changes, dict[str, Any]] = {}
         self._points: list[Point] = []
         self._missing = self._finished = 0
@@ -121,19 +121,19 @@ class Runner:
         if self._progress is not None:
             self._progress(self._finished, self._missing)
 
-    def _more(self, counts: dict[Changes, int], until: Until) -> dict[Changes, int]:
+    def _more(self, counts: dict[Changes, int], until: StoppingRule) -> dict[Changes, int]:
         """Return the wanted number of runs of each combination, from the existing ones."""
         if all(self._known.get(point.key) is None for point in self._points):
             raise ValueError(f"until: of = {until.of!r}: no run has such a number")
         return {changes: self._enough(changes, count, until) for changes, count in counts.items()}
 
-    def _enough(self, changes: Changes, count: int, until: Until) -> int:
+    def _enough(self, changes: Changes, count: int, until: StoppingRule) -> int:
         seeds = range(self._study.seed, self._study.seed + count)
         values = [self._known.get(self._keys.key(changes, seed)) for seed in seeds]
-        return wanted(values, count, until)
+        return wanted_runs(values, count, until)
 
 
-def wanted(values: Sequence[float | None], count: int, until: Until) -> int:
+def wanted_runs(values: Sequence[float | None], count: int, until: StoppingRule) -> int:
     """Return the wanted number of runs of a combination, from the results so far.
 
     The number follows from the interval's width, at most twice the present number, which limits
@@ -141,9 +141,9 @@ def wanted(values: Sequence[float | None], count: int, until: Until) -> int:
 
     Examples
     --------
-    >>> wanted([10.0, 10.1, 9.9], 3, Until(ci95=0.1, at_most=50))
+    >>> wanted_runs([10.0, 10.1, 9.9], 3, StoppingRule(ci95=0.1, at_most=50))
     3
-    >>> wanted([10.0, 12.0, 8.0], 3, Until(ci95=0.1, at_most=50))
+    >>> wanted_runs([10.0, 12.0, 8.0], 3, StoppingRule(ci95=0.1, at_most=50))
     6
     """
     from ...results.statistics import half_width

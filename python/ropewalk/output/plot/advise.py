@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ...analysis.advise.result import Counsel
+    from ...analysis.advise.result import AdviceResults
 
 SPREAD = 0.34  # horizontal spread of dots with one number of links
 
 
-def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
+def draw(results: AdviceResults, *, width: Width | None = None) -> Figure:
     """Draw every subset, faint if only predicted, marked if simulated.
 
     Examples
@@ -30,32 +30,32 @@ def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
     'number of links'
     """
     with picture(
-        8, 4.6, title=counsel.scenario.title, letters=counsel.scenario.effective(), paper=width
+        8, 4.6, title=results.scenario.title, letters=results.scenario.effective(), paper=width
     ) as figure:
         axes = figure.subplots()
-        _dots(axes, counsel)
+        _dots(axes, results)
         axes.set_xlabel("number of links")
         axes.set_ylabel("goodput (Mbit/s)")
         axes.set_ylim(bottom=0)
-        axes.set_xticks(sorted({len(each.paths) for each in counsel.subsets}))
+        axes.set_xticks(sorted({len(each.paths) for each in results.subsets}))
         axes.grid(visible=False, axis="x")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
-def _dots(axes: Axes, counsel: Counsel) -> None:
+def _dots(axes: Axes, results: AdviceResults) -> None:
     sizes: dict[int, int] = {}
-    for each in counsel.subsets:
+    for each in results.subsets:
         sizes[len(each.paths)] = sizes.get(len(each.paths), 0) + 1
     placed: dict[int, int] = {}
     across: list[float] = []
-    for each in counsel.subsets:
+    for each in results.subsets:
         count = len(each.paths)
         number = placed[count] = placed.get(count, 0) + 1
         width = SPREAD if sizes[count] > 2 else SPREAD / 2
         offset = 0.0 if sizes[count] == 1 else width * (2 * (number - 1) / (sizes[count] - 1) - 1)
         across.append(count + offset)
-    dots = list(zip(across, counsel.subsets, strict=True))
+    dots = list(zip(across, results.subsets, strict=True))
     _scatter(
         axes,
         [(x, each.predicted_mbps) for x, each in dots],
@@ -63,7 +63,7 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
         color=style.FAINT,
         alpha=0.35,
         linewidths=0,
-        label=f"predicted ({counsel.model})",
+        label=f"predicted ({results.model})",
     )
     _scatter(
         axes,
@@ -76,13 +76,13 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
     )
     _scatter(
         axes,
-        [(x, each.simulated_mbps) for x, each in dots if each.paths == counsel.advised],
+        [(x, each.simulated_mbps) for x, each in dots if each.paths == results.advised],
         s=90,
         marker="*",
         color=style.COLOURS[4],
         linewidths=0,
         zorder=3,
-        label=textwrap.fill(f"advised: {', '.join(counsel.advised)}", 30),
+        label=textwrap.fill(f"advised: {', '.join(results.advised)}", 30),
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     On = TypeVar("On", Figure, Axes, default=Figure)
 
 
-def alone(
+def draw_on(
     results: Results,
     ax: On | None,
     width: Width | None,
@@ -34,13 +34,13 @@ def alone(
         with on_axes():
             draw(ax)  # type: ignore[arg-type]
         return ax
-    title, letters = told(results)
+    title, letters = title_and_letters(results)
     with picture(*size, title=title, letters=letters, paper=width) as figure:
         draw(figure.subplots())
     return figure  # type: ignore[return-value]
 
 
-def told(results: Results) -> tuple[str, str]:
+def title_and_letters(results: Results) -> tuple[str, str]:
     """Return the title, and a text with all letters that may be needed."""
     return results.scenario.title, results.scenario.effective()
 

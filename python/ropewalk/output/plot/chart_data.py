@@ -195,14 +195,14 @@ def pieces(results: Results) -> str:
     return PIECES.get(results.scenario.setup.first.traffic.kind, "messages")
 
 
-def means_told(results: Results, seeds: Sequence[int]) -> str | None:
+def means_note(results: Results, seeds: Sequence[int]) -> str | None:
     """Describe means by their number of runs; None for one run.
 
     Examples
     --------
     >>> import ropewalk
     >>> results = ropewalk.simulate("start/two-links", runs=3)
-    >>> means_told(results, [1]), means_told(results, [1, 2, 3])
+    >>> means_note(results, [1]), means_note(results, [1, 2, 3])
     (None, 'means of 3 runs')
     """
     if len(seeds) < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...analysis.compare.agreement import runs_of
+from ...analysis.compare.agreement import flat_runs
 from ...results.displayable import Width
 from ..style import DASHED, INK, WAYS, legend, note, picture
 
@@ -130,7 +130,7 @@ def _dots(axes: Axes, comparison: Comparison, way: str, place: float, key: str) 
     results = comparison.ran.get(way)
     if results is None or len(results.runs) < 2:
         return
-    known = [run[key] for run in runs_of(results) if key in run]
+    known = [run[key] for run in flat_runs(results) if key in run]
     axes.scatter([place] * len(known), known, s=9, color=INK, alpha=0.55, linewidths=0, zorder=3)
 
 
@@ -156,7 +156,7 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """Draw each way's goodput at the application over time."""
     import numpy as np
 
-    from .chart_data import ABOVE, CAPACITY, delivered, means_told
+    from .chart_data import ABOVE, CAPACITY, delivered, means_note
     from .time_panels import stepped
 
     above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
@@ -174,5 +174,5 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     if above:
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
     results = comparison.ran[timed[0]]
-    told = means_told(results, results.seeds)
+    told = means_note(results, results.seeds)
     legend(axes, *axes.get_legend_handles_labels(), title=told)

@@ -46,12 +46,12 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     ...     save(figure, f"{folder}/delays.svg").name
     'delays.svg'
     """
-    from ..figures import drawn
+    from ..figures import figure_bytes
 
     path = check_format(path)
     if not hasattr(figure, "savefig"):
         raise argument_error("figure", figure, "a figure, such as plot.goodput returns")
-    replace(path, drawn(figure, path.suffix[1:].lower()))
+    replace(path, figure_bytes(figure, path.suffix[1:].lower()))
     return path
 
 

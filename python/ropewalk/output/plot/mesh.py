@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.mesh.result import ROUTINGS, Census, Counted
+from ...analysis.mesh.result import ROUTINGS, Census, DeploymentStatistics
 from ...results.displayable import Width
 from ..style import COLOURS, picture
 
@@ -64,7 +64,7 @@ def feasible(axes: Axes, census: Census) -> None:
     axes.legend(fontsize="small", handlelength=4)
 
 
-def routes(axes: Axes, counted: Counted) -> None:
+def routes(axes: Axes, counted: DeploymentStatistics) -> None:
     """Draw distributions of the number of routes (figure 8)."""
     _steps(axes, counted, "", "-")
     axes.set(xlabel="routes", ylabel="share of deployments with at most so many")
@@ -72,7 +72,7 @@ def routes(axes: Axes, counted: Counted) -> None:
     axes.legend(fontsize="small")
 
 
-def hops(axes: Axes, counted: Counted) -> None:
+def hops(axes: Axes, counted: DeploymentStatistics) -> None:
     """Draw distributions of the hops of the first and the second route (figure 9)."""
     _steps(axes, counted, "_first", ":", ("link",), "route 1")
     _steps(axes, counted, "_second", "-")
@@ -83,7 +83,7 @@ def hops(axes: Axes, counted: Counted) -> None:
 
 def _steps(
     axes: Axes,
-    counted: Counted,
+    counted: DeploymentStatistics,
     suffix: str,
     line: str,
     routings: tuple[str, ...] = ROUTINGS,

@@ -60,7 +60,7 @@ def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
     return figure
 
 
-def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
+def interfering_pairs(mesh: Mesh) -> list[tuple[str, str]]:
     """Return pairs of inner nodes of two routes that are equal or joined by a link.
 
     Parameters
@@ -73,7 +73,7 @@ def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
     >>> import ropewalk
     >>> from ropewalk import mesh
     >>> scenario = ropewalk.Scenario(mesh.DEFAULT)
-    >>> all(one.startswith("n") for one, other in disturbances(scenario.setup.mesh))
+    >>> all(one.startswith("n") for one, other in interfering_pairs(scenario.setup.mesh))
     True
     """
     linked = {frozenset(ends) for ends in mesh.links}
@@ -122,7 +122,7 @@ def _routes(
 
 def _pairs(axes: Axes, at: dict[str, Any], mesh: Mesh) -> None:
     label: str | None = "inner nodes of two routes in each other's zone"
-    for one, other in disturbances(mesh):
+    for one, other in interfering_pairs(mesh):
         _line(axes, at, one, other, color=DISTURBED, linestyle=":", zorder=3, label=label)
         label = None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...support.arguments import choice
 from ..style import WIDTHS, picture
-from .axes import alone, timed, told
+from .axes import draw_on, timed, title_and_letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def goodput(
     from . import time_panels
 
     seeds = timed(results, seed)
-    return alone(
+    return draw_on(
         results, ax, width, (9, 4), lambda axes: time_panels.goodput(axes, results, seeds)
     )
 
@@ -125,12 +125,12 @@ def windows(
             if ax is None:
                 axes.set_title(name)
 
-        return alone(results, ax, width, (9, 4), draw)
+        return draw_on(results, ax, width, (9, 4), draw)
     columns = _columns(len(names), width)
     rows = math.ceil(len(names) / columns)
     height = 1.2 + 1.7 * rows
     size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * rows)
-    title, letters = told(results)
+    title, letters = title_and_letters(results)
     with picture(*size, title=title, letters=letters, paper=width) as figure:
         time_panels.windows(figure, results, seeds, columns)
     return figure  # type: ignore[return-value]
@@ -178,7 +178,7 @@ def reorder_buffer(
     seeds = timed(results, seed)
     if not time_panels.has_reorder_buffer(results):
         raise ValueError("the timeline has no reorder buffer, or nothing waited in it")
-    return alone(
+    return draw_on(
         results,
         ax,
         width,
@@ -230,7 +230,7 @@ def player_buffer(
     seeds = timed(results, seed)
     if not time_panels.has_player_buffer(results):
         raise ValueError("the timeline has no player")
-    return alone(
+    return draw_on(
         results,
         ax,
         width,
@@ -284,7 +284,9 @@ def flows(
     seeds = timed(results, seed)
     if not time_panels.has_flows(results):
         raise ValueError("the timeline is of one flow")
-    return alone(results, ax, width, (9, 4), lambda axes: time_panels.flows(axes, results, seeds))
+    return draw_on(
+        results, ax, width, (9, 4), lambda axes: time_panels.flows(axes, results, seeds)
+    )
 
 
 def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
@@ -323,7 +325,7 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
     columns = _columns(len(subflows_of(results, seeds)), width)
     parts = overview_parts.parts(results, seeds, columns)
     heights = [part.height for part in parts]
-    title, letters = told(results)
+    title, letters = title_and_letters(results)
     with picture(9, sum(heights) + 0.3, title=title, letters=letters, paper=width) as figure:
         rooms = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
         for room, part in zip(rooms, parts, strict=True):

@@ -22,7 +22,7 @@ from .chart_data import (
     INTERVAL,
     MAX_DELIVERED,
     TIME,
-    means_told,
+    means_note,
     most_delivered,
     steps_of,
 )
@@ -74,7 +74,7 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
     # The legend has the order of the stack, after the lines on top of it.
     handles, labels = axes.get_legend_handles_labels()
-    legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
+    legend(axes, handles[::-1], labels[::-1], title=means_note(results, seeds))
 
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
@@ -87,7 +87,7 @@ def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     axes.set_ylim(0, 1.1 * max(base.most, 1e-3))
     axes.set(xlabel=TIME, ylabel=f"each flow's {GOODPUT}", xlim=(edges[0], edges[-1]))
     handles, labels = axes.get_legend_handles_labels()
-    legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
+    legend(axes, handles[::-1], labels[::-1], title=means_note(results, seeds))
 
 
 def windows(

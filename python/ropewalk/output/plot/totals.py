@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .axes import alone, seeds_of
+from .axes import draw_on, seeds_of
 
 if TYPE_CHECKING:
     from ...results import Results
@@ -58,7 +58,7 @@ def delays(
     if label is None and ax is not None:
         *_, last = ("", results.scenario.title), *results.scenario.overrides
         label = " ".join(last).strip()
-    return alone(
+    return draw_on(
         results, ax, width, (6, 4), lambda axes: total_panels.delays(axes, results, seeds, label)
     )
 
@@ -106,7 +106,7 @@ def shares(
     if not total_panels.has_shares(results):
         raise ValueError("there is one flow alone, and nobody to share links with")
     height = 1.6 + 0.4 * results.link_flows["link"].n_unique()
-    return alone(
+    return draw_on(
         results, ax, width, (9, height), lambda axes: total_panels.shares(axes, results, seeds)
     )
 
@@ -155,4 +155,4 @@ def airtime(
     if not total_panels.has_radios(runs[0]):
         raise ValueError("there are no radios: all links are wired")
     height = 1.4 + 0.45 * len(runs[0]["radios"])
-    return alone(results, ax, width, (9, height), lambda axes: total_panels.airtime(axes, runs))
+    return draw_on(results, ax, width, (9, height), lambda axes: total_panels.airtime(axes, runs))

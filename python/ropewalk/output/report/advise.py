@@ -36,13 +36,13 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            common_parts.question(kept, facts),
-            common_parts.drawn(kept.scenario),
+            common_parts.introduction(kept, facts),
+            common_parts.scenario_part(kept.scenario),
             *answers,
             Part("Which links: all that was looked at", tuple(_subsets(kept))),
             Part(
                 credibility.TITLE,
-                (*believed, *_checked(result), *credibility.beside(kept.scenario)),
+                (*believed, *_checked(result), *credibility.new_predictions(kept.scenario)),
             ),
             common_parts.origin_part(kept),
         ),

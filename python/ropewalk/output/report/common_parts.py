@@ -23,7 +23,7 @@ HIDDEN = (
 NO_ORIGIN = "Version, date, command and machine are not known: no run was kept with them."
 
 
-def question(kept: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
+def introduction(kept: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
     """Return the introduction: the scenario's comments, the command, and further facts."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
@@ -58,7 +58,7 @@ def _flowing(paragraph: str) -> str:
     return re.sub(r"\n(?=\S)", " ", paragraph)
 
 
-def drawn(scenario: Scenario) -> Part:
+def scenario_part(scenario: Scenario) -> Part:
     """Return the scenario: drawing, flows and settings."""
     svg, caption = drawing.draw(scenario)
     text, _ = scenario.self_contained()
@@ -83,7 +83,7 @@ def origin_part(kept: ResultFolder, *more: Piece) -> Part:
         ("date", date(known)),
         ("command", known.command),
         ("machine", known.machine),
-        ("took", took(known)),
+        ("took", duration_text(known)),
     ]
     if known.seeds:
         pairs.append(("seeds", _seeds(known.seeds)))
@@ -95,7 +95,7 @@ def date(origin: Origin) -> str:
     return origin.date.replace("T", " ").replace("Z", " UTC")
 
 
-def took(origin: Origin) -> str:
+def duration_text(origin: Origin) -> str:
     """Format the duration of the work."""
     return f"{origin.wall_s:,.2f} s"
 

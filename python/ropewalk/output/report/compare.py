@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...analysis.compare import Comparison
-from ...analysis.compare.numbers import entries
+from ...analysis.compare.numbers import entry_names
 from ...results.folders import ResultFolder
 from ...support.numerals import format_mean
 from ..storage.compare import restore
@@ -26,9 +26,9 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            common_parts.question(kept, {"ways": ", ".join(compared.ways)}),
-            Part("In short", (_summary(compared), *credibility.explained(compared))),
-            common_parts.drawn(kept.scenario),
+            common_parts.introduction(kept, {"ways": ", ".join(compared.ways)}),
+            Part("In short", (_summary(compared), *credibility.agreement_facts(compared))),
+            common_parts.scenario_part(kept.scenario),
             Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
             Part(credibility.TITLE, tuple(_believed(compared))),
@@ -41,7 +41,7 @@ def _believed(compared: Comparison) -> Iterator[Piece]:
     for way, reason in compared.left_out.items():
         yield Text(f"Left out: {way}: {reason}.")
     for way, results in compared.ran.items():
-        yield from credibility.ran(results, way)
+        yield from credibility.run_facts(results, way)
     if compared.predictions is not None:
         yield from credibility.models(compared.predictions)
 
@@ -62,7 +62,7 @@ def _summary(compared: Comparison) -> Table:
 def _tables(compared: Comparison) -> Iterator[Table]:
     for kind, caption, columns in EACH:
         names = dict.fromkeys(
-            name for way in compared.ways for name in entries(compared.means[way], kind)
+            name for way in compared.ways for name in entry_names(compared.means[way], kind)
         )
         headings, filled = [kind.removesuffix("s")], [[Cell(name) for name in names]]
         for title, (key, scale, digits) in columns.items():
@@ -93,7 +93,7 @@ def _goodputs(compared: Comparison) -> Chart:
     for way in compared.ways:
         known, half = compared.means[way], compared.ci95[way]
         keys = {"all": "goodput_mbps"}
-        keys |= {name: f"subflows.{name}.goodput_mbps" for name in entries(known, "subflows")}
+        keys |= {name: f"subflows.{name}.goodput_mbps" for name in entry_names(known, "subflows")}
         for name, key in keys.items():
             if key in known:
                 by = half.get(key, 0.0)

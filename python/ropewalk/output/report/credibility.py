@@ -12,7 +12,7 @@ from ...engines.predict.coverage import uncovered_reasons
 from ...results import Results
 from ...results.run_warnings import warnings_of
 from ...scenario import Scenario
-from ..tables.runs import runs_told
+from ..tables.runs import runs_note
 from .section import Facts, Part, Piece, Table, Text
 from .tables import value
 
@@ -26,9 +26,9 @@ INTERVALS = (
 NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
 
 
-def of_runs(runs: Results) -> Part:
+def runs_credibility(runs: Results) -> Part:
     """Return the credibility of runs, with predictions for the same scenario."""
-    pieces = [*ran(runs)]
+    pieces = [*run_facts(runs)]
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
         reasons = uncovered_reasons(runs.scenario.setup)
@@ -39,7 +39,7 @@ def of_runs(runs: Results) -> Part:
     return Part(TITLE, tuple(pieces))
 
 
-def beside(scenario: Scenario) -> list[Piece]:
+def new_predictions(scenario: Scenario) -> list[Piece]:
     """Return new predictions for a scenario."""
     predictions = _asked(scenario)
     if predictions is None or not predictions.models:
@@ -47,17 +47,17 @@ def beside(scenario: Scenario) -> list[Piece]:
     return [Text(NOW, "faint"), *models(predictions)]
 
 
-def ran(runs: Results, way: str = "") -> list[Piece]:
+def run_facts(runs: Results, way: str = "") -> list[Piece]:
     """Return facts on runs: warnings, number, punctuality of the emulator."""
-    return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
+    return [*warning_texts(runs.runs), *_certainty(runs, way), *_emulated(runs)]
 
 
-def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
+def warning_texts(runs: Sequence[dict[str, Any]]) -> list[Piece]:
     """Return the warnings stored with runs, each once."""
     return [Text(f"Warning: {warning}.", "warning") for warning in warnings_of(runs)]
 
 
-def explained(comparison: Comparison) -> list[Piece]:
+def agreement_facts(comparison: Comparison) -> list[Piece]:
     """Return the agreement of ways, and the reasons of differences."""
     told: list[tuple[str, str]] = [
         (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
@@ -95,21 +95,21 @@ def models(predictions: Predictions) -> list[Piece]:
     return pieces
 
 
-def _certainty(ran: Results, way: str) -> Iterator[Piece]:
-    told = runs_told(ran.runs)
+def _certainty(run_facts: Results, way: str) -> Iterator[Piece]:
+    told = runs_note(run_facts.runs)
     yield Facts(((f"runs, {way}" if way else "runs", told),))
-    if len(ran.runs) == 1:
+    if len(run_facts.runs) == 1:
         yield Text(ONE_RUN)
     elif SAME not in told:
         yield Text(INTERVALS)
-        mean, half = ran.mean.get("goodput_mbps"), ran.ci95.get("goodput_mbps")
+        mean, half = run_facts.mean.get("goodput_mbps"), run_facts.ci95.get("goodput_mbps")
         if mean and half:
             yield Text(f"Goodput's interval is ± {half / mean:.1%} of it.")
 
 
-def _emulated(ran: Results) -> Iterator[Piece]:
+def _emulated(run_facts: Results) -> Iterator[Piece]:
     """Report the punctuality of a testbed's emulator."""
-    links = [run["emulator"] for run in ran.runs if "emulator" in run]
+    links = [run["emulator"] for run in run_facts.runs if "emulator" in run]
     late = [each for each in links if not each.get("trusted", True)]
     if late:
         worst = max(each["lateness_ms"]["p99"] for each in late)
@@ -129,13 +129,13 @@ def _asked(scenario: Scenario) -> Predictions | None:
         return None
 
 
-def _beside(ran: Results, predictions: Predictions) -> Iterator[Piece]:
-    if ran.runs[0].get("engine") == "testbed":
-        compared = Comparison(ran.scenario, predictions, measured=ran)
+def _beside(run_facts: Results, predictions: Predictions) -> Iterator[Piece]:
+    if run_facts.runs[0].get("engine") == "testbed":
+        compared = Comparison(run_facts.scenario, predictions, measured=run_facts)
     else:
-        compared = Comparison(ran.scenario, predictions, simulated=ran)
+        compared = Comparison(run_facts.scenario, predictions, simulated=run_facts)
     yield Text(NOW, "faint")
     if predictions.reason is not None:
         yield Text(f"To believe: {predictions.believed}, {predictions.reason}")
-    yield from explained(compared)
+    yield from agreement_facts(compared)
     yield from models(predictions)

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 from ...scenario.setup import Link as Wire
 from ...support.escape import strip_controls
 from ..style import COLOURS
-from .layout import Place, place
-from .paths import Way, rows, ways
+from .layout import DrawingLayout, layout_of
+from .paths import FlowPath, distinct_paths, flow_paths
 
 if TYPE_CHECKING:
     from ...scenario import Scenario
@@ -40,11 +40,11 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     setup = scenario.setup
     # A mesh computes its links; the file has none.
     spelled = {link["name"]: link for link in tomllib.loads(scenario.resolved()).get("link", ())}
-    used = list(ways(setup))
+    used = list(flow_paths(setup))
     if any(link.ends is not None for link in setup.links):
-        drawn, scale = place(setup)
+        drawn, scale = layout_of(setup)
         return _placed(drawn, scale, setup.links, spelled, used)
-    return _side_by_side(rows(used), spelled, used)
+    return _side_by_side(distinct_paths(used), spelled, used)
 
 
 def described(link: Link) -> tuple[str, str]:
@@ -131,7 +131,7 @@ def colour(links: Sequence[str], name: str) -> str:
 
 
 def _side_by_side(
-    lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[Way]
+    lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[FlowPath]
 ) -> tuple[str, str]:
     """Draw parallel links of one client and one server, a line for each path."""
     shown = lines[:MAX_ROWS]
@@ -170,11 +170,11 @@ def _side_by_side(
 
 
 def _placed(
-    at: Place,
+    at: DrawingLayout,
     told: str,
     links: Sequence[Wire],
     spelled: Mapping[str, Link],
-    used: Sequence[Way],
+    used: Sequence[FlowPath],
 ) -> tuple[str, str]:
     """Draw placed nodes, the links between them, and the paths of flows on top."""
     svg = _svg(at.width, at.height)

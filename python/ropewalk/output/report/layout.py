@@ -18,7 +18,7 @@ COLUMN, ROW = 270, 96
 
 
 @dataclass(frozen=True)
-class Place:
+class DrawingLayout:
     """Nodes with their positions in a drawing.
 
     Attributes
@@ -37,13 +37,13 @@ class Place:
     heard: tuple[tuple[str, str], ...] = ()
 
 
-def place(setup: Setup) -> tuple[Place, str]:
+def layout_of(setup: Setup) -> tuple[DrawingLayout, str]:
     """Return the positions of nodes in the drawing, and their meaning.
 
     Examples
     --------
     >>> import ropewalk
-    >>> found, _ = place(ropewalk.Scenario.load("start/nodes").setup)
+    >>> found, _ = layout_of(ropewalk.Scenario.load("start/nodes").setup)
     >>> x = {name: at[0] for name, at in found.of.items()}
     >>> x["phone"] < x["router"] < x["server"]
     True
@@ -67,7 +67,7 @@ def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
 
 def _as_placed(
     known: Mapping[str, Sequence[float]], heard: tuple[tuple[str, str], ...]
-) -> tuple[Place, str]:
+) -> tuple[DrawingLayout, str]:
     xs, ys = ([point[axis] for point in known.values()] for axis in (0, 1))
     span = max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
     scale = min((WIDTH - 2 * MARGIN) / span, (HEIGHT + 120 - 2 * MARGIN) / span)
@@ -81,10 +81,10 @@ def _as_placed(
     told = f"To scale: {span:,.3g} m from one side to the other."
     if heard:
         told += " Thin lines join nodes that reach each other."
-    return Place(at, max(width, 420.0), height, heard), told
+    return DrawingLayout(at, max(width, 420.0), height, heard), told
 
 
-def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
+def _by_hops(setup: Setup, ends: Sequence[str]) -> DrawingLayout:
     """Place nodes in columns by their hops from the source of the first flow."""
     beside: dict[str, list[str]] = {end: [] for end in ends}
     for link in setup.links:
@@ -122,7 +122,7 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
         for row, node in enumerate(column)
     }
     width = 2 * MARGIN + COLUMN * (len(columns) - 1)
-    return Place(at, width, height + 20)
+    return DrawingLayout(at, width, height + 20)
 
 
 def _off_line(column: int) -> float:

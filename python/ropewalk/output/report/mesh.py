@@ -37,10 +37,10 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            common_parts.question(kept, dict(facts)),
+            common_parts.introduction(kept, dict(facts)),
             Part("Pictures", (_shares(counts),)),
             Part("Numbers", (_table(counts), _drawn(counts))),
-            common_parts.drawn(kept.scenario),
+            common_parts.scenario_part(kept.scenario),
             Part(TITLE, tuple(believed)),
             common_parts.origin_part(kept),
         ),

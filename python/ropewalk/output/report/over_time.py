@@ -298,7 +298,7 @@ def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bands(ran: Results, *curves: Curve) -> str:
-    told = chart_data.means_told(ran, ran.seeds)
+    told = chart_data.means_note(ran, ran.seeds)
     if told is None:
         return ""
     drawn = any(curve.half is not None and curve.differs for curve in curves)

@@ -9,7 +9,7 @@ from ...scenario.setup import Setup
 
 
 @dataclass(frozen=True)
-class Way:
+class FlowPath:
     """A path of a flow.
 
     Attributes
@@ -27,28 +27,28 @@ class Way:
     links: tuple[str, ...]
 
 
-def ways(setup: Setup) -> Iterator[Way]:
+def flow_paths(setup: Setup) -> Iterator[FlowPath]:
     """Yield the paths of all flows in order.
 
     Examples
     --------
     >>> import ropewalk
     >>> setup = ropewalk.Scenario.load("start/two-links").setup
-    >>> [way.links for way in ways(setup)]
+    >>> [way.links for way in flow_paths(setup)]
     [('dsl',), ('cable',)]
     """
     for flow in setup.every_flow:
         for path in flow.paths:
-            yield Way(flow.name, path, setup.hops.get(path, (path,)))
+            yield FlowPath(flow.name, path, setup.hops.get(path, (path,)))
 
 
-def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:
+def distinct_paths(used: Sequence[FlowPath]) -> list[tuple[str, ...]]:
     """Return the distinct paths, for parallel drawing.
 
     Examples
     --------
-    >>> from ropewalk.output.report.paths import Way
-    >>> rows([Way("a", "dsl", ("dsl",)), Way("b", "dsl", ("dsl",))])
+    >>> from ropewalk.output.report.paths import FlowPath
+    >>> distinct_paths([FlowPath("a", "dsl", ("dsl",)), FlowPath("b", "dsl", ("dsl",))])
     [('dsl',)]
     """
     return list(dict.fromkeys(way.links for way in used))

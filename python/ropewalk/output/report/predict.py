@@ -31,9 +31,9 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KIND,
         (
-            common_parts.question(kept),
+            common_parts.introduction(kept),
             Part("In short", tuple(short)),
-            common_parts.drawn(kept.scenario),
+            common_parts.scenario_part(kept.scenario),
             Part("Pictures", (_goodputs(predictions),) if said else ()),
             Part("Numbers", tuple(_tables(predictions))),
             Part(credibility.TITLE, (*believed, *credibility.models(predictions))),

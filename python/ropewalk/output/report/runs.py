@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...results import Results
 from ...results.folders import ResultFolder
 from ..storage.runs import restore
-from ..tables.runs import listings, summary_lines
+from ..tables.runs import entry_tables, summary_lines
 from . import common_parts, credibility
 from .over_time import pictures
 from .section import Facts, Part, Section, Table
@@ -24,12 +24,12 @@ def section(kept: ResultFolder) -> Section:
         kept.scenario.title,
         KINDS.get(kept.engine, kept.engine),
         (
-            common_parts.question(kept),
+            common_parts.introduction(kept),
             Part("In short", (Facts(tuple(summary_lines(ran))),)),
-            common_parts.drawn(kept.scenario),
+            common_parts.scenario_part(kept.scenario),
             Part("Pictures", tuple(pictures(ran))),
             Part("Numbers", tuple(tables(ran))),
-            credibility.of_runs(ran),
+            credibility.runs_credibility(ran),
             common_parts.origin_part(kept),
         ),
     )
@@ -37,5 +37,5 @@ def section(kept: ResultFolder) -> Section:
 
 def tables(ran: Results) -> list[Table]:
     """Return the applicable tables: subflows, links, flows, radios."""
-    halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
-    return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]
+    halves = {each.what: each for each in entry_tables(ran.ci95)} if ran.ci95 else {}
+    return [of_listing(each, halves.get(each.what)) for each in entry_tables(ran.mean)]

@@ -12,9 +12,9 @@ from ...results.folders import TABLES, ResultFolder
 from ...units import heading
 from ..tables.study import MAX_WARNINGS
 from . import common_parts, credibility
-from .common_parts import date, took
+from .common_parts import date, duration_text
 from .section import Part, Piece, Section, Source, Text
-from .study_charts import Axis, Combined, pictures, table
+from .study_charts import Axis, StudyTable, pictures, table
 from .tables import cut, value
 
 KIND = "Studied: a scenario, over and over with keys varied"
@@ -28,21 +28,21 @@ def section(kept: ResultFolder) -> Section:
     vary: Mapping[str, list[str]] = kept.result["vary"]
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
     restored = restore(kept)
-    study = Combined(axes, restored.combinations)
+    study = StudyTable(axes, restored.combinations)
     # Keys that step together form one axis.
     following = {key for keys in kept.result.get("zip", ()) for key in keys[1:]}
-    apart = Combined(tuple(each for each in axes if each.key not in following), study.rows)
+    apart = StudyTable(tuple(each for each in axes if each.key not in following), study.rows)
     has_rows = study.rows.height > 0
     return Section(
         kept.scenario.title,
         KIND,
         (
-            common_parts.question(kept, dict(_told(kept.result))),
+            common_parts.introduction(kept, dict(_told(kept.result))),
             Part("Pictures", tuple(pictures(apart)) if has_rows else ()),
             Part(
                 "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
             ),
-            common_parts.drawn(kept.scenario),
+            common_parts.scenario_part(kept.scenario),
             Part(credibility.TITLE, tuple(_believed(kept, restored, study))),
             common_parts.origin_part(kept, *_commands(restored)),
         ),
@@ -65,7 +65,7 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "runs", runs
 
 
-def _believed(kept: ResultFolder, restored: StudyResults, study: Combined) -> Iterator[Piece]:
+def _believed(kept: ResultFolder, restored: StudyResults, study: StudyTable) -> Iterator[Piece]:
     result = kept.result
     for warning in dict.fromkeys((*kept.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
         yield Text(f"Warning: {warning}.", "warning")
@@ -85,7 +85,7 @@ def _believed(kept: ResultFolder, restored: StudyResults, study: Combined) -> It
         yield from _widest(study)
     elif result["verb"] != "predict":
         yield Text(ONE_RUN)
-    yield from credibility.beside(kept.scenario)
+    yield from credibility.new_predictions(kept.scenario)
 
 
 def _commands(study: StudyResults) -> Iterator[Piece]:
@@ -104,7 +104,7 @@ def _commands(study: StudyResults) -> Iterator[Piece]:
                 date(each),
                 each.command,
                 counts.get(at, 0),
-                took(each),
+                duration_text(each),
             )
         )
         for at, each in enumerate(study.origins)
@@ -116,7 +116,7 @@ def _commands(study: StudyResults) -> Iterator[Piece]:
     yield cut(caption, headings, rows, "result.json")
 
 
-def _widest(study: Combined) -> Iterator[Piece]:
+def _widest(study: StudyTable) -> Iterator[Piece]:
     """Return the largest relative interval of the first quantity."""
     import polars as pl
 

@@ -64,7 +64,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Combined:
+class StudyTable:
     """The combinations of a study, a row each.
 
     Attributes
@@ -98,7 +98,7 @@ class Combined:
         return pl.col(HALF + name).fill_null(0.0).fill_nan(0.0)
 
 
-def pictures(study: Combined) -> Iterator[Chart]:
+def pictures(study: StudyTable) -> Iterator[Chart]:
     """Yield the charts of a study: lines, bars or a heat map, and costs."""
     if not study.metrics or not study.axes:
         return
@@ -114,7 +114,7 @@ def pictures(study: Combined) -> Iterator[Chart]:
         yield _costs(study, late)
 
 
-def table(study: Combined, rest: str) -> Table:
+def table(study: StudyTable, rest: str) -> Table:
     """Return a row for each combination, with means and half intervals.
 
     `rest` names the file with the rows that do not fit.
@@ -146,13 +146,13 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
     return Cell(f"{text} ± {told}" if re.search("[1-9]", told) else text, scale * mean)
 
 
-def _shown(study: Combined, fields: Sequence[str]) -> list[str]:
+def _shown(study: StudyTable, fields: Sequence[str]) -> list[str]:
     """Return the quantities that fit in a chart with the given fields each."""
     room = MAX_VALUES // (len(fields) * max(1, study.rows.height))
     return study.metrics[: max(1, room)]
 
 
-def _wide(study: Combined, columns: Mapping[str, str], fields: Sequence[str]) -> pl.DataFrame:
+def _wide(study: StudyTable, columns: Mapping[str, str], fields: Sequence[str]) -> pl.DataFrame:
     """Return means under short names: keys by `columns`, else ``y0``, ``low0``, ``high0``."""
     import polars as pl
 
@@ -169,11 +169,13 @@ def _wide(study: Combined, columns: Mapping[str, str], fields: Sequence[str]) ->
     return study.rows.select(parts)
 
 
-def _choice(study: Combined, fields: Sequence[str]) -> tuple[list[charts.Spec], list[charts.Spec]]:
+def _choice(
+    study: StudyTable, fields: Sequence[str]
+) -> tuple[list[charts.Spec], list[charts.Spec]]:
     return charts.choice([heading(name) for name in _shown(study, fields)], fields)
 
 
-def _series(study: Combined, of: Sequence[Axis]) -> pl.Series:
+def _series(study: StudyTable, of: Sequence[Axis]) -> pl.Series:
     """Return each combination's name from the values of some keys."""
     import polars as pl
 
@@ -183,7 +185,7 @@ def _series(study: Combined, of: Sequence[Axis]) -> pl.Series:
     return study.rows.select(named).to_series()
 
 
-def _lines(study: Combined, axis: Axis) -> Chart:
+def _lines(study: StudyTable, axis: Axis) -> Chart:
     """Return lines over a numeric key, one for each combination of the others."""
     import polars as pl
 
@@ -234,7 +236,7 @@ def _lines(study: Combined, axis: Axis) -> Chart:
     return Chart(title, charts.chart(data, body, 320), " ".join(each for each in told if each))
 
 
-def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
+def _heat_map(study: StudyTable, across: Axis, up: Axis) -> Chart:
     """Return a map of a quantity over two keys; the reader selects further keys."""
     others = [each for each in study.axes if each is not across and each is not up]
     columns = {across.key: "x", up.key: "z"}
@@ -268,7 +270,7 @@ def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
     return Chart(title, charts.chart(_wide(study, columns, MEAN), body, height))
 
 
-def _bars(study: Combined) -> Chart:
+def _bars(study: StudyTable) -> Chart:
     """Return bars for keys with names as values, grouped by the first key."""
     first, *others = study.axes
     data = _wide(study, {first.key: "group"}, INTERVAL).with_columns(_series(study, others))
@@ -308,7 +310,7 @@ def _bars(study: Combined) -> Chart:
     )
 
 
-def _costs(study: Combined, late: str) -> Chart:
+def _costs(study: StudyTable, late: str) -> Chart:
     """Return lateness over cost, with the line of Pareto-optimal combinations."""
     import polars as pl
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support.numerals import format_number
 from ...units import heading, scale_of
-from ..tables.runs import Listing
+from ..tables.runs import EntryTable
 from .section import Cell, Table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def number(value: float, digits: int | None = None) -> str:
     return f"{value:,.{max(0, 4 - max(before, 0)) + max(0, -before)}f}"
 
 
-def of_listing(listing: Listing, intervals: Listing | None) -> Table:
+def of_listing(listing: EntryTable, intervals: EntryTable | None) -> Table:
     """Return a table of entries, each mean with half its interval.
 
     `intervals` has the half-widths in the form of `listing`.

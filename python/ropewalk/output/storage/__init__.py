@@ -12,7 +12,7 @@ from ...support.arguments import argument_error, path
 from .contents import write
 
 if TYPE_CHECKING:
-    from ...analysis.advise import Counsel
+    from ...analysis.advise import AdviceResults
     from ...analysis.compare import Comparison
     from ...analysis.mesh import Census
     from ...analysis.reproduction import Reproduction
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from ...engines.predict import Predictions
     from ...results import Results
 
-    Keepable: TypeAlias = Results | Predictions | Comparison | Counsel | Census | Reproduction
-    Loaded: TypeAlias = Keepable | StudyResults
+    Storable: TypeAlias = (
+        Results | Predictions | Comparison | AdviceResults | Census | Reproduction
+    )
+    Loaded: TypeAlias = Storable | StudyResults
 
 __all__ = ["keep", "load"]
 
 # Engine in the JSON object: module with `contents` (files to write) and `restore` (results from
 # files). A study writes its runs as they finish; its engine has the verb's old name.
 STUDIES = "sweep"
-KEEPING = {
+STORAGE_MODULES = {
     "simulate": "runs",
     "testbed": "runs",
     "predict": "predict",
@@ -40,12 +42,12 @@ KEEPING = {
 }
 
 
-def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
+def keep(made: Storable, folder: str | os.PathLike[str]) -> list[Path]:
     """Write results: Parquet tables, pictures, scenario with traces, and JSON object.
 
     Parameters
     ----------
-    made : Results, Predictions, Comparison, Counsel, Census or Reproduction
+    made : Results, Predictions, Comparison, AdviceResults, Census or Reproduction
         Results of any verb but study, which writes its own folder.
     folder : path
         New, empty, or with earlier results, which are replaced.
@@ -75,9 +77,9 @@ def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
         raise argument_error("made", made, "what a verb returns, such as Results")
     result = made.json()
     engine = result.get("engine")
-    if engine == STUDIES or engine not in KEEPING:
+    if engine == STUDIES or engine not in STORAGE_MODULES:
         raise ValueError(f"{type(made).__name__} is not kept so; a study is, with its out=")
-    return write(Path(path("folder", folder)), result, _keeping(engine).contents(made))
+    return write(Path(path("folder", folder)), result, _storage_module(engine).contents(made))
 
 
 def load(folder: str | os.PathLike[str]) -> Loaded:
@@ -116,13 +118,13 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     """
     kept = open_result_folder(Path(path("folder", folder)))
     engine = kept.result["engine"]
-    if engine not in KEEPING:
-        known = ", ".join(KEEPING)
+    if engine not in STORAGE_MODULES:
+        known = ", ".join(STORAGE_MODULES)
         raise ValueError(
             f"{kept.folder / RESULT}: engine is {engine!r}: only {known} can be read back"
         )
     try:
-        made: Loaded = _keeping(engine).restore(kept)
+        made: Loaded = _storage_module(engine).restore(kept)
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{kept.folder / RESULT}: not as this version writes it: {error}"
@@ -130,5 +132,5 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     return made
 
 
-def _keeping(engine: str) -> Any:
-    return import_module(f"{__name__}.{KEEPING[engine]}")
+def _storage_module(engine: str) -> Any:
+    return import_module(f"{__name__}.{STORAGE_MODULES[engine]}")

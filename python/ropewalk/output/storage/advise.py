@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ...analysis.advise.result import Advice, Check, Counsel, Evidence, Subset
+from ...analysis.advise.result import Advice, AdviceResults, Check, Evidence, Subset
 from ...results import folders
 from ...scenario.toml_syntax import toml_value
 from ..plot.advise import draw
-from .contents import Contents
+from .contents import FolderContents
 
 PICTURE = "advise"
 EVIDENCE = "evidence"
 SUBSETS = "subsets"
 
 
-def contents(counsel: Counsel) -> Contents:
+def contents(results: AdviceResults) -> FolderContents:
     """Return the files of advice: evidence, subsets, and the picture."""
     import polars as pl
 
@@ -29,14 +29,14 @@ def contents(counsel: Counsel) -> Contents:
             "settings": "\n".join(f"{key}={toml_value(to)}" for key, to in each.settings.items()),
             **each.numbers,
         }
-        for advice in counsel.advice
+        for advice in results.advice
         for each in advice.evidence
     ]
     subsets = {
-        "paths": [list(each.paths) for each in counsel.subsets],
-        "links": [len(each.paths) for each in counsel.subsets],
-        "predicted_mbps": [each.predicted_mbps for each in counsel.subsets],
-        "simulated_mbps": [each.simulated_mbps for each in counsel.subsets],
+        "paths": [list(each.paths) for each in results.subsets],
+        "links": [len(each.paths) for each in results.subsets],
+        "predicted_mbps": [each.predicted_mbps for each in results.subsets],
+        "simulated_mbps": [each.simulated_mbps for each in results.subsets],
     }
     schema: dict[str, Any] = {
         "paths": pl.List(pl.String),
@@ -47,24 +47,24 @@ def contents(counsel: Counsel) -> Contents:
         EVIDENCE: pl.DataFrame(evidence, infer_schema_length=None),
         SUBSETS: pl.DataFrame(subsets, schema_overrides=schema),
     }
-    return Contents(counsel.scenario, tables, {PICTURE: partial(draw, counsel)})
+    return FolderContents(results.scenario, tables, {PICTURE: partial(draw, results)})
 
 
-def restore(kept: folders.ResultFolder) -> Counsel:
+def restore(kept: folders.ResultFolder) -> AdviceResults:
     """Return the stored advice; a check has no results of single subsets.
 
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> counsel = ropewalk.advise("start/two-links")
+    >>> results = ropewalk.advise("start/two-links")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = ropewalk.store.keep(counsel, folder)
+    ...     _ = ropewalk.store.keep(results, folder)
     ...     again = ropewalk.load(folder)
-    >>> again.json() == counsel.json(), again.subsets == counsel.subsets
+    >>> again.json() == results.json(), again.subsets == results.subsets
     (True, True)
     """
     known = kept.result
-    return Counsel(
+    return AdviceResults(
         scenario=kept.scenario,
         seed=known["seed"],
         runs=known["runs"],

@@ -7,7 +7,7 @@ from functools import partial
 from ...analysis.compare.result import Comparison
 from ...results import RECORDED_FRAMES, Results, folders
 from ..plot.compare import draw
-from .contents import Contents
+from .contents import FolderContents
 from .predict import of_json
 
 PICTURE = "compare"
@@ -15,7 +15,7 @@ NUMBERS = "numbers"
 TABLES = ("summary", "links", *RECORDED_FRAMES)
 
 
-def contents(comparison: Comparison) -> Contents:
+def contents(comparison: Comparison) -> FolderContents:
     """Return the files of a comparison.
 
     ``tables/numbers.parquet`` has all ways side by side. Each packet-level way has its own tables,
@@ -24,7 +24,7 @@ def contents(comparison: Comparison) -> Contents:
     tables = {NUMBERS: comparison.numbers}
     for way, results in comparison.ran.items():
         tables |= {f"{way}-{name}": getattr(results, name) for name in TABLES}
-    return Contents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
+    return FolderContents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
 
 
 def restore(kept: folders.ResultFolder) -> Comparison:

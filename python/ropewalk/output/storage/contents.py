@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Contents:
+class FolderContents:
     """Files of a results folder other than the JSON object.
 
     Attributes
@@ -47,7 +47,7 @@ class Contents:
     more: Callable[[Path], object] | None = None
 
 
-def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[Path]:
+def write(folder: Path, result: Mapping[str, Any], contents: FolderContents) -> list[Path]:
     """Write results to a folder, and return the pictures.
 
     The folder is written under another name and then renamed, so that it is never incomplete.

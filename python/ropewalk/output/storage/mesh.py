@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.mesh.result import Census, Counted
+from ...analysis.mesh.result import Census, DeploymentStatistics
 from ...results import folders
 from ..plot.mesh import draw
-from .contents import Contents
+from .contents import FolderContents
 
 PICTURE = "mesh"
 GRAPHS = "graphs"
 
 
-def contents(census: Census) -> Contents:
+def contents(census: Census) -> FolderContents:
     """Return the files of route statistics: a row for each deployment, and the picture.
 
     Kept deployments are ``deployments/32-nodes-0.csv`` and so on, in the format of ``placement = {
@@ -34,7 +34,7 @@ def contents(census: Census) -> Contents:
     ...     [file.name for file in (Path(folder) / "deployments").iterdir()]
     ['40-nodes-0.csv']
     """
-    return Contents(
+    return FolderContents(
         census.scenario,
         {GRAPHS: census.graphs},
         {PICTURE: partial(draw, census)},
@@ -64,7 +64,9 @@ def restore(kept: folders.ResultFolder) -> Census:
         nodes = entry["nodes"]
         rows = graphs.filter(graphs["nodes"] == nodes).drop("nodes")
         columns = {column.name: column.to_numpy() for column in rows}
-        counts.append(Counted(nodes, columns, tuple(_deployments(kept.folder, nodes))))
+        counts.append(
+            DeploymentStatistics(nodes, columns, tuple(_deployments(kept.folder, nodes)))
+        )
     return Census(kept.scenario, kept.result["seed"], tuple(counts), kept.origin)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...engines.predict.result import Prediction, Predictions
 from ...results import folders
 from ..plot.predict import drawable
-from .contents import Contents
+from .contents import FolderContents
 
 if TYPE_CHECKING:
     from ...provenance import Origin
@@ -17,7 +17,7 @@ MODELS = "models"
 PICTURE = "models"
 
 
-def contents(predictions: Predictions) -> Contents:
+def contents(predictions: Predictions) -> FolderContents:
     """Return the files of predictions: the models' table, and the picture."""
     import polars as pl
 
@@ -31,7 +31,7 @@ def contents(predictions: Predictions) -> Contents:
     pictures = {PICTURE: predictions.plot} if drawable(predictions) else {}
     asked = {} if predictions.origin is None else predictions.origin.scenarios
     scenario = next(iter(asked.values()), None)
-    return Contents(asked if scenario is None else scenario, tables, pictures)
+    return FolderContents(asked if scenario is None else scenario, tables, pictures)
 
 
 def restore(kept: folders.ResultFolder) -> Predictions:

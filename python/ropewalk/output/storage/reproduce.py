@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Drawn, Reproduction
+from ...analysis.reproduction import (
+    Alternative,
+    Choice,
+    ComparedValue,
+    Reproduction,
+    StoredPicture,
+)
 from ...results import folders
-from .contents import Contents
+from .contents import FolderContents
 
 
-def contents(made: Reproduction) -> Contents:
+def contents(made: Reproduction) -> FolderContents:
     """Return the files of a reproduction: tables, picture, simulated scenarios."""
-    return Contents(made.scenarios, made.tables, {made.item: lambda: made.figure})
+    return FolderContents(made.scenarios, made.tables, {made.item: lambda: made.figure})
 
 
 def restore(kept: folders.ResultFolder) -> Reproduction:
@@ -36,7 +42,7 @@ def restore(kept: folders.ResultFolder) -> Reproduction:
         title=known["title"],
         source=known["source"],
         comparisons=tuple(_comparison(each) for each in known["comparisons"]),
-        draw=Drawn(picture.read_bytes()),
+        draw=StoredPicture(picture.read_bytes()),
         choices=tuple(_choice(each) for each in known["choices"]),
         tables={name: kept.table(name) for name in kept.tables},
         scenarios=kept.scenarios,
@@ -46,8 +52,8 @@ def restore(kept: folders.ResultFolder) -> Reproduction:
     )
 
 
-def _comparison(known: Mapping[str, Any]) -> Comparison:
-    return Comparison(**{key: value for key, value in known.items() if key != "difference"})
+def _comparison(known: Mapping[str, Any]) -> ComparedValue:
+    return ComparedValue(**{key: value for key, value in known.items() if key != "difference"})
 
 
 def _choice(known: Mapping[str, Any]) -> Choice:

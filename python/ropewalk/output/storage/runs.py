@@ -8,7 +8,7 @@ from typing import get_args
 from ...provenance import without_origin
 from ...results import RECORDED_FRAMES, Frame, Results, folders
 from .. import plot
-from .contents import Contents
+from .contents import FolderContents
 
 PICTURES = {
     "goodput": plot.goodput,
@@ -22,7 +22,7 @@ PICTURES = {
 }
 
 
-def contents(results: Results) -> Contents:
+def contents(results: Results) -> FolderContents:
     """Return the files of runs: tables, and the applicable pictures."""
     from ..plot import time_panels, total_panels
 
@@ -37,7 +37,7 @@ def contents(results: Results) -> Contents:
         "airtime": total_panels.has_radios(results.runs[0]),
         "delays": True,
     }
-    return Contents(
+    return FolderContents(
         results.scenario,
         {name: getattr(results, name) for name in get_args(Frame)},
         {name: partial(draw, results) for name, draw in PICTURES.items() if shown[name]},

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.advise.result import Advice, Check, Counsel, Evidence
+from ...analysis.advise.result import Advice, AdviceResults, Check, Evidence
 from ...scenario.toml_syntax import toml_value
 from ...support.numerals import decimal
 from . import terminal
@@ -32,31 +32,31 @@ COLUMNS = {
 }
 
 
-def table(counsel: Counsel) -> RenderableType:
+def table(results: AdviceResults) -> RenderableType:
     """Return advice as a `rich` renderable.
 
     Examples
     --------
     >>> import rich, ropewalk
-    >>> counsel = ropewalk.advise("start/two-links")
-    >>> rich.print(table(counsel))  # doctest: +ELLIPSIS
+    >>> results = ropewalk.advise("start/two-links")
+    >>> rich.print(table(results))  # doctest: +ELLIPSIS
     Two unequal links...
     """
-    parts: list[RenderableType] = [_heading(counsel)]
-    if counsel.check is not None:
-        parts.append(_check(counsel.check))
-    parts += [_advice(each) for each in counsel.advice]
-    return Group(*parts, *terminal.warned(counsel.scenario.warnings))
+    parts: list[RenderableType] = [_heading(results)]
+    if results.check is not None:
+        parts.append(_check(results.check))
+    parts += [_advice(each) for each in results.advice]
+    return Group(*parts, *terminal.warning_lines(results.scenario.warnings))
 
 
-def _heading(counsel: Counsel) -> Text:
+def _heading(results: AdviceResults) -> Text:
     runs = "one run of each, nothing is random"
-    if counsel.runs > 1:
-        last = counsel.seed + counsel.runs - 1
-        runs = f"{counsel.runs} runs of each, seeds {counsel.seed} to {last}"
-    duration = f"{counsel.scenario.duration_s:g} s"
-    said = f"{counsel.simulated} candidates simulated, of {duration} each; {runs}"
-    return terminal.heading(counsel.scenario.title, said)
+    if results.runs > 1:
+        last = results.seed + results.runs - 1
+        runs = f"{results.runs} runs of each, seeds {results.seed} to {last}"
+    duration = f"{results.scenario.duration_s:g} s"
+    said = f"{results.simulated} candidates simulated, of {duration} each; {runs}"
+    return terminal.heading(results.scenario.title, said)
 
 
 def _advice(advice: Advice) -> RenderableType:
@@ -96,7 +96,7 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
         columns = [key for key in columns if key != "cost"]
     widest = max(len(each.what) for each in shown)
     headings = [COLUMNS[key][0] for key in columns]
-    made = terminal.numbers("", headings, at_least=min(widest, MAX_WIDTH))
+    made = terminal.number_table("", headings, at_least=min(widest, MAX_WIDTH))
     made.add_column("", vertical="bottom")
     for each in shown:
         cells = [

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.compare.numbers import entries, total
+from ...analysis.compare.numbers import entry_names, total
 from ...analysis.compare.result import Comparison
 from ...engines.testbed.own_error import in_words
 from ...results.statistics import ALIKE, alike, half_width
@@ -65,7 +65,7 @@ def table(comparison: Comparison) -> RenderableType:
     if comparison.undisturbed and comparison.measured is not None:
         told = in_words(comparison.measured.mean["own_error"])
         parts.append(Text(f"testbed without what the machine added: {told}"))
-    has_subflows = any(entries(of, "subflows") for of in comparison.means.values())
+    has_subflows = any(entry_names(of, "subflows") for of in comparison.means.values())
     if len(comparison.scenario.links) > 1 and has_subflows:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))
     if comparison.ran:
@@ -78,7 +78,7 @@ def table(comparison: Comparison) -> RenderableType:
         Text(f"left out: {way}: {reason}", style="dim")
         for way, reason in comparison.left_out.items()
     ]
-    parts += terminal.warned(_warnings(comparison))
+    parts += terminal.warning_lines(_warnings(comparison))
     return Group(*parts)
 
 
@@ -92,7 +92,7 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _summary(comparison: Comparison) -> Table:
-    shown = terminal.numbers("", comparison.ways)
+    shown = terminal.number_table("", comparison.ways)
     for label, (key, scale, digits) in SUMMARY.items():
         _row(shown, label, [_cell(comparison, way, key, scale, digits) for way in comparison.ways])
     for label, key in SUMS.items():
@@ -120,10 +120,10 @@ def _each(
     """Return a row for each subflow or link, with a column for each number and way."""
     known = list(
         dict.fromkeys(
-            name for way in comparison.ways for name in entries(comparison.means[way], kind)
+            name for way in comparison.ways for name in entry_names(comparison.means[way], kind)
         )
     )
-    shown = terminal.numbers(what, at_least=min(16, max(map(len, known), default=0)))
+    shown = terminal.number_table(what, at_least=min(16, max(map(len, known), default=0)))
     filled: list[list[str]] = []
     for heading, (key, scale, digits) in columns.items():
         title = heading
@@ -145,7 +145,7 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each pair: both means, their agreement, and its significance."""
     pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
     for judged, against in pairs:
-        shown = terminal.numbers("", (judged, against, "accuracy"), at_least=12)
+        shown = terminal.number_table("", (judged, against, "accuracy"), at_least=12)
         shown.title = f"accuracy of {judged} against {against}, of means"
         shown.title_justify, shown.title_style = "left", "bold"
         shown.add_column("differ", no_wrap=True, min_width=len("too few runs"))

@@ -52,7 +52,7 @@ def table(explanation: Explanation) -> RenderableType:
                 f" {hop.receiver} on {hop.channel}"
             )
         )
-    return Group(*parts, *terminal.warned(explanation.scenario.warnings))
+    return Group(*parts, *terminal.warning_lines(explanation.scenario.warnings))
 
 
 def _settings(explanation: Explanation) -> Iterator[RenderableType]:
@@ -106,7 +106,7 @@ def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
 
 
 def _budgets(explanation: Explanation) -> Table:
-    shown = terminal.numbers("wireless link", BUDGET)
+    shown = terminal.number_table("wireless link", BUDGET)
     for name, each in _both_ways(explanation.budgets):
         by_noise = each.snr_db if each.needed_snr_db is not None else None
         shown.add_row(

@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from ...analysis.mesh.result import ROUTINGS, Census, Counted
+from ...analysis.mesh.result import ROUTINGS, Census, DeploymentStatistics
 from . import terminal
 
 
@@ -23,7 +23,7 @@ def table(census: Census) -> RenderableType:
     heading = terminal.heading(census.scenario.title, f"drawn with seed {census.seed}")
     parts: list[RenderableType] = [heading, _feasible(census)]
     parts += [_distributions(each) for each in census.counts[-1:] if each.all_feasible.any()]
-    parts += terminal.warned(
+    parts += terminal.warning_lines(
         f"on {each.unproven} of {each.graphs} deployments of {each.nodes}"
         " nodes the search for zone-disjoint routes was ended"
         for each in census.counts
@@ -59,13 +59,13 @@ def _feasible(census: Census) -> Table:
     return shown
 
 
-def _share(counted: Counted, routing: str, method: str) -> str:
+def _share(counted: DeploymentStatistics, routing: str, method: str) -> str:
     low, high = counted.interval(routing, method)
     share = 100 * counted.share(routing, method)
     return f"{share:.1f} ({100 * low:.1f}-{100 * high:.1f})"
 
 
-def _distributions(counted: Counted) -> Table:
+def _distributions(counted: DeploymentStatistics) -> Table:
     given = int(counted.all_feasible.sum())
     shown = Table(
         box=box.SIMPLE,

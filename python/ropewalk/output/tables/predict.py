@@ -29,12 +29,12 @@ def table(predictions: Predictions) -> RenderableType:
     """
     parts: list[RenderableType] = [
         _heading(predictions),
-        terminal.facts(_summary(predictions)),
+        terminal.fact_lines(_summary(predictions)),
     ]
     if predictions.models:
         parts.append(_models(predictions))
         parts += [_details(model) for model in predictions.models]
-    return Group(*parts, *terminal.warned(predictions.warnings))
+    return Group(*parts, *terminal.warning_lines(predictions.warnings))
 
 
 def _heading(predictions: Predictions) -> Text:
@@ -88,6 +88,6 @@ def _details(model: Prediction) -> Padding:
     lines = [
         Text.assemble((model.name, "bold"), f": {model.validity}"),
         Text(model.source, style="dim"),
-        *terminal.warned(model.warnings),
+        *terminal.warning_lines(model.warnings),
     ]
     return Padding(Group(*lines), (0, 0, 1, 0))

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...analysis.reproduction import Choice, Comparison, Reproduction
+from ...analysis.reproduction import Choice, ComparedValue, Reproduction
 from . import terminal
 
 
@@ -35,7 +35,7 @@ def table(made: Reproduction) -> RenderableType:
         parts.append(
             Text("\nWhat the paper leaves open, and what each choice gives", style="bold")
         )
-        parts += [_choices(group) for group in alike(made.choices)]
+        parts += [_choices(group) for group in group_alike(made.choices)]
     return Group(*parts)
 
 
@@ -54,25 +54,25 @@ def simulated(made: Reproduction) -> str:
     return f"simulated: {runs} runs of each scenario, seeds {seed} to {seed + runs - 1}"
 
 
-def reasons(comparisons: Sequence[Comparison]) -> list[str]:
+def reasons(comparisons: Sequence[ComparedValue]) -> list[str]:
     """Return the distinct reasons in order.
 
     Examples
     --------
-    >>> reasons([Comparison("a", 1.0, reason="why"), Comparison("b", 1.0, reason="why")])
+    >>> reasons([ComparedValue("a", 1.0, reason="why"), ComparedValue("b", 1.0, reason="why")])
     ['why']
     """
     return list(dict.fromkeys(each.reason for each in comparisons if each.reason is not None))
 
 
-def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, str, str, str]]:
+def cells(comparisons: Sequence[ComparedValue]) -> Iterator[tuple[str, str, str, str, str, str]]:
     """Return quantity, published value, ours, difference, unit and reason number as text.
 
     Published values keep their printed form.
 
     Examples
     --------
-    >>> list(cells([Comparison("threshold", 33.5, published=35.5, unit="ms", digits=1)]))
+    >>> list(cells([ComparedValue("threshold", 33.5, published=35.5, unit="ms", digits=1)]))
     [('threshold', '35.5', '33.5', '-2.0', 'ms', '')]
     """
     numbers = {reason: number for number, reason in enumerate(reasons(comparisons), start=1)}
@@ -87,7 +87,7 @@ def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, st
         )
 
 
-def alike(choices: Sequence[Choice]) -> list[list[Choice]]:
+def group_alike(choices: Sequence[Choice]) -> list[list[Choice]]:
     """Group choices with the same quantities, which share a table.
 
     Examples
@@ -95,7 +95,7 @@ def alike(choices: Sequence[Choice]) -> list[list[Choice]]:
     >>> from ropewalk.reproduction import Alternative
     >>> one, other = Alternative("a", {"x": 1.0}), Alternative("b", {"y": 1.0})
     >>> both = [Choice("first?", "a", (one,)), Choice("second?", "b", (other,))]
-    >>> len(alike(both))
+    >>> len(group_alike(both))
     2
     """
     groups: dict[tuple[str, ...], list[Choice]] = {}
@@ -136,7 +136,7 @@ def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, lis
             yield ("" if index else each.question, other.name, other.name == each.chosen, numbers)
 
 
-def _comparisons(comparisons: Sequence[Comparison]) -> Table:
+def _comparisons(comparisons: Sequence[ComparedValue]) -> Table:
     # Next to the first line of a folded quantity.
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column("")
@@ -150,7 +150,7 @@ def _comparisons(comparisons: Sequence[Comparison]) -> Table:
 
 
 def _choices(choices: Sequence[Choice]) -> Table:
-    shown = terminal.numbers("* is taken")
+    shown = terminal.number_table("* is taken")
     for name in quantities(choices):
         shown.add_column(name, justify="right", vertical="bottom", max_width=10)
     for question, name, chosen, numbers in choice_rows(choices):

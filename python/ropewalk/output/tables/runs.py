@@ -26,7 +26,7 @@ Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times
 
 
 @dataclass(frozen=True)
-class Listing:
+class EntryTable:
     """A table of entries of one kind, such as links, with its columns.
 
     Attributes
@@ -69,22 +69,22 @@ def table(results: Results) -> RenderableType:
     Two unequal links...
     """
     parts: list[RenderableType] = [
-        terminal.heading(results.scenario.title, runs_told(results.runs)),
-        terminal.facts(summary_lines(results)),
+        terminal.heading(results.scenario.title, runs_note(results.runs)),
+        terminal.fact_lines(summary_lines(results)),
     ]
-    parts += [_entries(listing) for listing in listings(results.mean)]
-    parts += terminal.warned(warnings_of(results.runs))
+    parts += [_entries(listing) for listing in entry_tables(results.mean)]
+    parts += terminal.warning_lines(warnings_of(results.runs))
     return Group(*parts)
 
 
-def listings(mean: dict[str, Any]) -> list[Listing]:
+def entry_tables(mean: dict[str, Any]) -> list[EntryTable]:
     """Return the applicable tables: subflows, links, channels, radios, flows, competitors.
 
     `mean` has means over runs, or half intervals, in the shape of a run's JSON object.
 
     Examples
     --------
-    >>> [listing.what for listing in listings({"links": [{"name": "dsl", "sent_packets": 3}]})]
+    >>> [listing.what for listing in entry_tables({"links": [{"name": "dsl", "sent_packets": 3}]})]
     ['link']
     """
     found = []
@@ -101,12 +101,12 @@ def listings(mean: dict[str, Any]) -> list[Listing]:
     return found
 
 
-def runs_told(runs: Sequence[dict[str, Any]]) -> str:
+def runs_note(runs: Sequence[dict[str, Any]]) -> str:
     """Describe means and intervals by their number of runs.
 
     Examples
     --------
-    >>> runs_told([{"seed": 1, "goodput_mbps": 9.0}, {"seed": 2, "goodput_mbps": 8.0}])
+    >>> runs_note([{"seed": 1, "goodput_mbps": 9.0}, {"seed": 2, "goodput_mbps": 8.0}])
     'mean of 2 runs, seeds 1 to 2, ± 95 % interval'
     """
     first, last = runs[0]["seed"], runs[-1]["seed"]
@@ -277,7 +277,7 @@ def _own_error(runs: Sequence[dict[str, Any]], error: dict[str, Any]) -> str:
     return told
 
 
-def _subflows(entries: list[dict[str, Any]]) -> Listing:
+def _subflows(entries: list[dict[str, Any]]) -> EntryTable:
     columns = {
         "goodput\nMbit/s": ("goodput_mbps", 1, ",.2f"),
         "share": ("share", 1, ".1%"),
@@ -288,10 +288,10 @@ def _subflows(entries: list[dict[str, Any]]) -> Listing:
         "time-\nouts": ("timeouts", 1, ",.0f"),
         "srtt\nms": ("srtt_ms", 1, ",.1f"),
     }
-    return Listing("subflow", "link", entries, columns)
+    return EntryTable("subflow", "link", entries, columns)
 
 
-def _links(entries: list[dict[str, Any]]) -> Listing:
+def _links(entries: list[dict[str, Any]]) -> EntryTable:
     columns = {
         "packets\nsent": ("sent_packets", 1, ",.0f"),
         "lost": ("lost_packets", 1, ",.0f"),
@@ -301,7 +301,7 @@ def _links(entries: list[dict[str, Any]]) -> Listing:
         "frames\nsent": ("attempts", 1, ",.0f"),
         "in\nerror": ("frame_error_ratio", 1, ".1%"),
     }
-    return Listing("link", "name", entries, columns)
+    return EntryTable("link", "name", entries, columns)
 
 
 AIRTIME = {
@@ -314,15 +314,15 @@ AIRTIME = {
 }
 
 
-def _channels(entries: list[dict[str, Any]]) -> Listing:
+def _channels(entries: list[dict[str, Any]]) -> EntryTable:
     columns = {
         "busy": ("busy_ratio", 1, ".1%"),
         "collided": ("collision_ratio", 1, ".1%"),
     }
-    return Listing("channel", "name", entries, columns)
+    return EntryTable("channel", "name", entries, columns)
 
 
-def _radios(entries: list[dict[str, Any]]) -> Listing:
+def _radios(entries: list[dict[str, Any]]) -> EntryTable:
     """Return a table of radios: use of time, and drops."""
     columns = {
         **AIRTIME,
@@ -335,15 +335,15 @@ def _radios(entries: list[dict[str, Any]]) -> Listing:
     ]
     if not any(row["rts"] for row in rows):
         del columns["RTS,\nCTS"]
-    return Listing("radio", "radio", rows, columns)
+    return EntryTable("radio", "radio", rows, columns)
 
 
-def _competitors(entries: list[dict[str, Any]]) -> Listing:
+def _competitors(entries: list[dict[str, Any]]) -> EntryTable:
     columns = {"flows": ("count", 1, ",.0f"), "each\nMbit/s": ("goodput_mbps", 1, ",.2f")}
-    return Listing("competitor", "name", entries, columns)
+    return EntryTable("competitor", "name", entries, columns)
 
 
-def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listing:
+def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> EntryTable:
     """Return a table of flows: goodput, and shares of links if these are few."""
     columns = {
         "protocol": ("protocol", 1, ""),
@@ -366,16 +366,16 @@ def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listin
             if entry["name"] in of_link:
                 row[f"of {link['name']}"] = of_link[entry["name"]]
         rows.append(row)
-    return Listing("flow", "name", rows, columns)
+    return EntryTable("flow", "name", rows, columns)
 
 
-def _entries(listing: Listing) -> Table:
+def _entries(listing: EntryTable) -> Table:
     """Return a row for each entry, up to a readable number, and a column for each known number."""
     entries, label = listing.entries, listing.label
     more = len(entries) - FIRST_ROWS - LAST_ROWS
     longest = max((len(entry[label]) for entry in entries), default=0)
     known = listing.known
-    shown = terminal.numbers(listing.what, known, at_least=min(longest, 16))
+    shown = terminal.number_table(listing.what, known, at_least=min(longest, 16))
     for number, entry in enumerate(entries):
         if number < FIRST_ROWS or number >= FIRST_ROWS + more:
             shown.add_row(Text(entry[label]), *(_cell(entry, *cell) for cell in known.values()))

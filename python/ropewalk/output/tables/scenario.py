@@ -37,7 +37,7 @@ def table(scenario: Scenario) -> RenderableType:
         terminal.heading(setup.title, f"{setup.duration:,.6g} s"),
         _links(setup.links),
         *map(_flow, setup.every_flow),
-        *terminal.warned(scenario.warnings),
+        *terminal.warning_lines(scenario.warnings),
     )
 
 

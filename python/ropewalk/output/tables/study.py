@@ -36,7 +36,7 @@ def table(made: StudyResults) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from .terminal import Numbers
+    from .terminal import NumberTable
 
     known = made.combinations
     counts = f"{made.points.height - made.failed.height:,} runs"
@@ -45,7 +45,7 @@ def table(made: StudyResults) -> RenderableType:
     if made.missing:
         counts += f", {made.missing:,} missing"
     head = Text(f"{made.scenario.title}: {known.height:,} combinations, {counts}")
-    shown = Numbers(box=None, pad_edge=False, header_style="bold")
+    shown = NumberTable(box=None, pad_edge=False, header_style="bold")
     shown.names = max(len(made.keys), 1)
     for key in made.keys:
         shown.add_column(key, vertical="bottom", overflow="fold")
@@ -67,7 +67,7 @@ def table(made: StudyResults) -> RenderableType:
         more.append(Text(f"and {known.height - MAX_ROWS:,} more combinations in the tables"))
     if _is_alike(known):
         more.append(Text(f"spread: {ALIKE}", style="dim"))
-    told = list(terminal.warned(made.warnings[:MAX_WARNINGS]))
+    told = list(terminal.warning_lines(made.warnings[:MAX_WARNINGS]))
     if (hidden := len(made.warnings) - MAX_WARNINGS) > 0:
         told.append(Text(f"and {hidden:,} further warnings, which --json has"))
     return Group(head, Text(), shown, *more, *told)

@@ -26,13 +26,13 @@ def heading(title: str, note: str = "") -> Text:
     return Text.assemble((title, "bold"), (f"  ({note})" if note else "", "dim"))
 
 
-def warned(warnings: Iterable[str]) -> Iterator[Text]:
+def warning_lines(warnings: Iterable[str]) -> Iterator[Text]:
     """Yield a line for each warning."""
     for warning in warnings:
         yield Text(f"warning: {warning}", style="yellow")
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Table:
+def fact_lines(rows: Iterable[tuple[str, str]]) -> Table:
     """Return lines of names with values in words."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
@@ -42,7 +42,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
     return grid
 
 
-class Numbers(Table):
+class NumberTable(Table):
     """A table with columns of names, columns of numbers, and optionally a last column of words.
 
     On a narrow terminal names and words wrap and headings wrap after full stops. Numbers that do
@@ -89,7 +89,7 @@ class Numbers(Table):
             width = None if column.no_wrap else widths[number] + more
             header = column.header
             if width is not None and isinstance(header, str):
-                header = broken(header, width)
+                header = wrap_key(header, width)
             part.columns.append(replace(column, header=header, width=width, _index=number))
         part.rows = list(self.rows)
         return part
@@ -114,12 +114,12 @@ def _narrowest(column: Column) -> int:
     return max(column.min_width or 0, min(longest, NAMES), *headings)
 
 
-def broken(key: str, width: int) -> str:
+def wrap_key(key: str, width: int) -> str:
     r"""Wrap a dotted key after full stops, in lines of at most a width.
 
     Examples
     --------
-    >>> broken("link.wifi.loss", 14), broken("link.wifi.loss", 10), broken("link.wifi.loss", 5)
+    >>> tuple(wrap_key("link.wifi.loss", width) for width in (14, 10, 5))
     ('link.wifi.loss', 'link.wifi.\nloss', 'link.\nwifi.\nloss')
     """
     lines = [""]
@@ -134,7 +134,7 @@ def _pieces(key: str) -> list[str]:
     return re.findall(r"[^.]*\.|[^.]+", key) or [""]
 
 
-def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Numbers:
+def number_table(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> NumberTable:
     """Return an empty table with a first column of names that can wrap, unlike numbers.
 
     `what` is the heading of the names, `at_least` their minimum width.
@@ -142,7 +142,7 @@ def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Nu
     Examples
     --------
     >>> import rich
-    >>> shown = numbers("link", ["rate", "delay"])
+    >>> shown = number_table("link", ["rate", "delay"])
     >>> shown.add_row("dsl", "16", "20")
     >>> rich.print(shown)  # doctest: +NORMALIZE_WHITESPACE
     <BLANKLINE>
@@ -151,7 +151,7 @@ def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Nu
       dsl      16      20
     <BLANKLINE>
     """
-    shown = Numbers(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown = NumberTable(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column(what, vertical="bottom", overflow="fold", min_width=at_least or None)
     for each in headings:
         add_number(shown, each)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...output.style import COLOURS, INK, picture
 from ..published import published
 from .network import (
@@ -14,7 +14,7 @@ from .network import (
     POLICIES,
     SCENARIOS,
     Experiment,
-    Measured,
+    ExperimentRuns,
     Progress,
     claims,
     simulated,
@@ -115,7 +115,7 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
 class _Curves:
     """Measurements of one scenario by policy, coupling and distance."""
 
-    def __init__(self, number: int, measured: Mapping[Experiment, Measured]) -> None:
+    def __init__(self, number: int, measured: Mapping[Experiment, ExperimentRuns]) -> None:
         self.number = number
         self._measured = measured
 
@@ -140,12 +140,12 @@ class _Curves:
         )
 
 
-def _claims(of: _Curves) -> list[Comparison]:
+def _claims(of: _Curves) -> list[ComparedValue]:
     """Compare with the paper's text about this scenario."""
     stated = claims()
     if of.number == 1:
         return [
-            Comparison(
+            ComparedValue(
                 f"{POLICIES[policy]} above NoPR, {COUPLINGS[coupling]}",
                 100 * (of.at(policy, coupling) / of.at("none", coupling) - 1),
                 published=stated[key],
@@ -161,7 +161,7 @@ def _claims(of: _Curves) -> list[Comparison]:
         ] + [_beyond(of, OF_RANGE)]
     if of.number == 2:
         return [
-            Comparison(
+            ComparedValue(
                 f"{POLICIES[policy]} above NoPR, Un-CC",
                 100 * (of.at(policy, "uncoupled") / of.at("none", "uncoupled") - 1),
                 published=stated["s2_gain_percent"],
@@ -177,7 +177,7 @@ def _claims(of: _Curves) -> list[Comparison]:
     dsack, most = stated[f"{name}_dsack_mbps"], stated[f"{name}_none_most_mbps"]
     return [
         *(
-            Comparison(
+            ComparedValue(
                 f"D-SACK at {NEAR_M} m, {COUPLINGS[coupling]}",
                 of.at("dsack", coupling),
                 published=dsack if isinstance(dsack, int) else f"{dsack[0]} to {dsack[1]}",
@@ -187,7 +187,7 @@ def _claims(of: _Curves) -> list[Comparison]:
             for coupling in COUPLINGS
         ),
         *(
-            Comparison(
+            ComparedValue(
                 f"NoPR at {NEAR_M} m, {COUPLINGS[coupling]}",
                 of.at("none", coupling),
                 published=f"at most {most}",
@@ -200,8 +200,8 @@ def _claims(of: _Curves) -> list[Comparison]:
     ]
 
 
-def _beyond(of: _Curves, reason: str) -> Comparison:
-    return Comparison(
+def _beyond(of: _Curves, reason: str) -> ComparedValue:
+    return ComparedValue(
         "most goodput beyond 80 m",
         of.most_beyond(),
         published=f"below {claims()['beyond_80_m_most_mbps']}",
@@ -210,10 +210,10 @@ def _beyond(of: _Curves, reason: str) -> Comparison:
     )
 
 
-def _near(of: _Curves) -> list[Comparison]:
+def _near(of: _Curves) -> list[ComparedValue]:
     """Return each policy's and coupling's gThroughput at 10 m, and the goodput of RFC 8684."""
     module = [
-        Comparison(
+        ComparedValue(
             f"{POLICIES[policy]}, {COUPLINGS[coupling]}, {NEAR_M} m",
             of.at(policy, coupling),
             unit="Mbit/s",
@@ -223,7 +223,7 @@ def _near(of: _Curves) -> list[Comparison]:
         for coupling in COUPLINGS
     ]
     standard = [
-        Comparison(
+        ComparedValue(
             f"RFC 8684, {COUPLINGS[coupling]}, {NEAR_M} m",
             of.goodput(None, coupling),
             unit="Mbit/s",
@@ -234,7 +234,7 @@ def _near(of: _Curves) -> list[Comparison]:
     return [*module, *standard]
 
 
-def _draw(measured: Mapping[Experiment, Measured]) -> Figure:
+def _draw(measured: Mapping[Experiment, ExperimentRuns]) -> Figure:
     """Draw a row per coupling: gThroughput over all distances as a box, and at each."""
     names = [*POLICIES.values(), "RFC 8684\n(goodput)"]
     with picture(10, 8) as figure:
@@ -263,7 +263,7 @@ def _draw(measured: Mapping[Experiment, Measured]) -> Figure:
 
 
 def _curve(
-    measured: Mapping[Experiment, Measured], policy: str | None, coupling: str
+    measured: Mapping[Experiment, ExperimentRuns], policy: str | None, coupling: str
 ) -> list[float]:
     """Return the mean at each distance: gThroughput, or goodput for RFC 8684."""
     column = "goodput_mbps" if policy is None else "gthroughput_mbps"

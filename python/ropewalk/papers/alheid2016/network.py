@@ -175,7 +175,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ExperimentRuns:
     """Runs of one experiment.
 
     Attributes
@@ -197,12 +197,12 @@ class Measured:
 
 
 # Tables III and IV share runs, also with the figures at 10 m.
-_SIMULATED: dict[tuple[Experiment, int, int], Measured] = {}
+_SIMULATED: dict[tuple[Experiment, int, int], ExperimentRuns] = {}
 
 
 def simulated(
     wanted: Sequence[Experiment], *, seed: int, runs: int, progress: Progress
-) -> dict[Experiment, Measured]:
+) -> dict[Experiment, ExperimentRuns]:
     """Simulate experiments that no other item has simulated."""
     found = {}
     for done, experiment in enumerate(wanted):
@@ -214,7 +214,7 @@ def simulated(
         key = (experiment, seed, runs)
         if key not in _SIMULATED:
             results = simulate(experiment.scenario(), seed=seed, runs=runs, progress=finished)
-            _SIMULATED[key] = Measured(experiment, [_row(run) for run in results.runs])
+            _SIMULATED[key] = ExperimentRuns(experiment, [_row(run) for run in results.runs])
         finished(runs)
         found[experiment] = _SIMULATED[key]
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...output.style import COLOURS, INK, picture
 from ..published import published
 from .network import (
@@ -15,7 +15,7 @@ from .network import (
     POLICIES,
     SCENARIOS,
     Experiment,
-    Measured,
+    ExperimentRuns,
     Over,
     Progress,
     simulated,
@@ -98,7 +98,7 @@ def _made(
         title=f"Alheid et al. 2016, table {title}",
         source=published("alheid-2016")["citation"],
         comparisons=tuple(
-            Comparison(
+            ComparedValue(
                 f"{each.name}, {each.over}",
                 runs_of.mean[column],
                 published=stated[each],
@@ -119,7 +119,7 @@ def _made(
 
 def _of_second_wire(
     item: str,
-    measured: Mapping[Experiment, Measured],
+    measured: Mapping[Experiment, ExperimentRuns],
     column: str,
     unit: str,
     digits: int,
@@ -157,7 +157,7 @@ def _published(item: str, experiment: Experiment) -> float:
     return value if item == "table3" else round(value / KIB)
 
 
-def table(measured: Mapping[Experiment, Measured]) -> pl.DataFrame:
+def table(measured: Mapping[Experiment, ExperimentRuns]) -> pl.DataFrame:
     """Return all runs of all experiments, a row each."""
     import polars as pl
 
@@ -179,7 +179,7 @@ def table(measured: Mapping[Experiment, Measured]) -> pl.DataFrame:
 
 
 def _draw(
-    measured: Mapping[Experiment, Measured],
+    measured: Mapping[Experiment, ExperimentRuns],
     stated: Mapping[Experiment, float],
     column: str,
     unit: str,

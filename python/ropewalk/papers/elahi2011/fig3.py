@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...model.elahi2011 import mean_packets, probability
 from ..published import published
 from .distributions import UNSTATED, curves, distributions
@@ -22,7 +22,7 @@ def reproduce() -> Reproduction:
         title="Elahi et al. 2011, figure 3: n packets in the system",
         source=published("elahi-2011")["citation"],
         comparisons=tuple(
-            Comparison(
+            ComparedValue(
                 f"mean n, {row.name} packets/s",
                 mean_packets(queue(row)),
                 unit="packets",

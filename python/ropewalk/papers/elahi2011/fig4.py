@@ -6,7 +6,7 @@ from typing import get_args
 
 import polars as pl
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...model.elahi2011 import cumulative_probability
 from ..published import published
 from .distributions import UNSTATED, curves, distributions
@@ -25,7 +25,7 @@ def reproduce() -> Reproduction:
         title="Elahi et al. 2011, figure 4: at most n packets in the system",
         source=paper["citation"],
         comparisons=tuple(
-            Comparison(
+            ComparedValue(
                 f"probability of at most {last}, {row.name} packets/s",
                 _at(row, last),
                 digits=3,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ..published import published
 from .rates import draw, of_ethernet, rates
 from .rows import rows
@@ -27,7 +27,7 @@ def reproduce(
         title="Elahi et al. 2011, figure 5: how far below the departure rates",
         source=published("elahi-2011")["citation"],
         comparisons=tuple(
-            Comparison(
+            ComparedValue(
                 f"experiment over departure; simulated, Ethernet, {row.name}",
                 ours,
                 published=round(100 * row.experimental / sum(row.departure), 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...analysis.reproduction import Comparison
+from ...analysis.reproduction import ComparedValue
 from ...model.elahi2011 import goodput, throughput
 from ...output.style import COLOURS, FAINT, INK, picture
 from ..published import printed_digits
@@ -50,10 +50,10 @@ def rates(simulated: pl.DataFrame) -> pl.DataFrame:
     return formulas.sort("row")
 
 
-def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[Comparison, ...]:
+def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[ComparedValue, ...]:
     """Compare the paper's rates with ours."""
     analytic = [
-        Comparison(
+        ComparedValue(
             f"analytic, {row.name}",
             ours["analytic"],
             published=row.analytic,
@@ -70,7 +70,7 @@ def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[Comparison, 
     return (
         *analytic,
         *(
-            Comparison(
+            ComparedValue(
                 f"{quantity}, {row.name}",
                 ours[column],
                 published=row.experimental,

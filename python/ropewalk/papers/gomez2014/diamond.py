@@ -220,7 +220,7 @@ MODULE_COUPLED = _module("module-coupled", "fully coupled", "fully-coupled")
 
 
 @dataclass(frozen=True)
-class Measured:
+class StackRuns:
     """Runs of one experiment.
 
     Attributes
@@ -263,7 +263,7 @@ def simulated(
     seed: int,
     runs: int,
     progress: Callable[[int, int], object] | None,
-) -> list[Measured]:
+) -> list[StackRuns]:
     """Simulate experiments on the diamond.
 
     Each wanted experiment is a transport with the frame error ratios of the upper and of the lower
@@ -278,11 +278,11 @@ def simulated(
 
         scenario = stack.scenario(upper=upper, lower=lower)
         results = simulate(scenario, seed=seed, runs=runs, progress=finished, step="1 s")
-        found.append(Measured(stack, upper, lower, scenario, results))
+        found.append(StackRuns(stack, upper, lower, scenario, results))
     return found
 
 
-def table(measured: Sequence[Measured]) -> pl.DataFrame:
+def table(measured: Sequence[StackRuns]) -> pl.DataFrame:
     """Return all runs of all experiments, a row each."""
     import polars as pl
 
@@ -295,7 +295,7 @@ def table(measured: Sequence[Measured]) -> pl.DataFrame:
     )
 
 
-def scenarios(measured: Sequence[Measured]) -> dict[str, Scenario]:
+def scenarios(measured: Sequence[StackRuns]) -> dict[str, Scenario]:
     """Return the scenarios by name."""
     return {
         f"{each.stack.key}-{100 * each.upper:g}-{100 * each.lower:g}": each.scenario

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...analysis import mesh
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...engines.simulate import simulate
 from ...output.style import COLOURS, picture
 from ...results.folders import positions_csv
@@ -92,7 +92,7 @@ ALL = (*STACKS, TWO_AS_PUBLISHED, ONE_AS_PUBLISHED, MODULE_COMPENSATED, MODULE_O
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeshRuns:
     """Runs of one transport over one deployment.
 
     Attributes
@@ -138,7 +138,7 @@ def reproduce(
         title="Gómez et al. 2014, figure 10: throughput over the hops of route 1",
         source=published("gomez-2014")["citation"],
         comparisons=(
-            Comparison(
+            ComparedValue(
                 f"two channels above TCP, route 1 of 2 hops ({len(two)} deployments)",
                 100 * (float(np.mean(two)) - 1) if two else "none found",
                 published=stated["two_channel_gain_percent_2_hops"],
@@ -148,26 +148,26 @@ def reproduce(
                     f"On {alike} of them route 2 has as few hops; longer ones add less. {TWO_HOPS}"
                 ),
             ),
-            Comparison(
+            ComparedValue(
                 f"two channels over TCP, mean of {len(ratios[COMPENSATED.key])} deployments",
                 float(np.mean(ratios[COMPENSATED.key])),
                 reason=TIME,
             ),
-            Comparison(
+            ComparedValue(
                 "deployments on which two channels are below TCP", worse, published="few", digits=0
             ),
-            Comparison(
+            ComparedValue(
                 "two channels over TCP, the module's segments and acknowledgements",
                 float(np.mean(ratios[TWO_AS_PUBLISHED.key])),
                 reason=SETTINGS,
             ),
-            Comparison(
+            ComparedValue(
                 "one channel over TCP, mean",
                 float(np.mean(ratios[ONE_CHANNEL.key])),
                 published="below 1",
                 reason=ONE_CHANNEL_ABOVE,
             ),
-            Comparison(
+            ComparedValue(
                 "one channel over TCP, the module's segments and acknowledgements",
                 float(np.mean(ratios[ONE_AS_PUBLISHED.key])),
                 published="below 1",
@@ -175,7 +175,7 @@ def reproduce(
             ),
             *_of_module(measured, ratios),
             *(
-                Comparison(
+                ComparedValue(
                     f"route 1 of {hops} hops, {stack.name}{_spread(measured, hops, stack)}",
                     float(np.mean(_goodputs(measured, hops, stack))),
                     unit="Mbit/s",
@@ -195,21 +195,21 @@ def reproduce(
     )
 
 
-def _of_two_hops(measured: Sequence[Measured], ratios: Sequence[float]) -> list[float]:
+def _of_two_hops(measured: Sequence[MeshRuns], ratios: Sequence[float]) -> list[float]:
     """Return the ratios of deployments with the figure's shortest route 1."""
     deployments = zip(_of(measured, TCP), ratios, strict=True)
     return [ratio for each, ratio in deployments if each.hops == HOPS[0]]
 
 
 def _of_module(
-    measured: Sequence[Measured], ratios: Mapping[str, Sequence[float]]
-) -> list[Comparison]:
+    measured: Sequence[MeshRuns], ratios: Mapping[str, Sequence[float]]
+) -> list[ComparedValue]:
     """Compare with the paper's statements on both curves of its own code."""
     two, one = ratios[MODULE_COMPENSATED.key], ratios[MODULE_ONE_CHANNEL.key]
     near = _of_two_hops(measured, two)
     stated = published("gomez-2014")["mesh"]
     return [
-        Comparison(
+        ComparedValue(
             f"mptcp-ns3: two channels above TCP, route 1 of 2 hops ({len(near)} deployments)",
             100 * (float(np.mean(near)) - 1) if near else "none found",
             published=stated["two_channel_gain_percent_2_hops"],
@@ -217,15 +217,17 @@ def _of_module(
             digits=0,
             reason=MODULE,
         ),
-        Comparison("mptcp-ns3: two channels over TCP, mean", float(np.mean(two)), reason=MODULE),
-        Comparison(
+        ComparedValue(
+            "mptcp-ns3: two channels over TCP, mean", float(np.mean(two)), reason=MODULE
+        ),
+        ComparedValue(
             "mptcp-ns3: deployments on which two channels are below TCP",
             sum(ratio < 1 for ratio in two),
             published="few",
             digits=0,
             reason=MODULE,
         ),
-        Comparison(
+        ComparedValue(
             "mptcp-ns3: one channel over TCP, mean",
             float(np.mean(one)),
             published="below 1",
@@ -236,7 +238,7 @@ def _of_module(
 
 def _simulated(
     seed: int, runs: int, progress: Callable[[int, int], object] | None
-) -> list[Measured]:
+) -> list[MeshRuns]:
     """Simulate each transport on each deployment."""
     chosen = _deployments(seed)
     wanted = [(*one, stack) for one in chosen for stack in ALL]
@@ -245,7 +247,7 @@ def _simulated(
         scenario = _scenario(hops, places, stack)
         results = simulate(scenario, seed=seed, runs=runs)
         goodputs = tuple(run["goodput_mbps"] for run in results.runs)
-        found.append(Measured(number, hops, second, stack, scenario, goodputs))
+        found.append(MeshRuns(number, hops, second, stack, scenario, goodputs))
         if progress is not None:
             progress((done + 1) * runs, len(wanted) * runs)
     return found
@@ -279,30 +281,30 @@ def _scenario(hops: int, places: Any, stack: Stack) -> Scenario:
     return Scenario(text, name=f"{stack.key}.toml", files={"nodes.csv": positions_csv(places)})
 
 
-def _of(measured: Sequence[Measured], stack: Stack) -> list[Measured]:
+def _of(measured: Sequence[MeshRuns], stack: Stack) -> list[MeshRuns]:
     return [each for each in measured if each.stack is stack]
 
 
-def _found(measured: Sequence[Measured]) -> list[int]:
+def _found(measured: Sequence[MeshRuns]) -> list[int]:
     return sorted({each.hops for each in measured})
 
 
-def _goodputs(measured: Sequence[Measured], hops: int, stack: Stack) -> list[float]:
+def _goodputs(measured: Sequence[MeshRuns], hops: int, stack: Stack) -> list[float]:
     return [each.mean for each in _of(measured, stack) if each.hops == hops]
 
 
-def _spread(measured: Sequence[Measured], hops: int, stack: Stack) -> str:
+def _spread(measured: Sequence[MeshRuns], hops: int, stack: Stack) -> str:
     goodputs = _goodputs(measured, hops, stack)
     return f" ({min(goodputs):.2f} to {max(goodputs):.2f})"
 
 
-def _ratios(measured: Sequence[Measured], stack: Stack) -> list[float]:
+def _ratios(measured: Sequence[MeshRuns], stack: Stack) -> list[float]:
     """Return each deployment's goodput relative to TCP's."""
     pairs = zip(_of(measured, stack), _of(measured, TCP), strict=True)
     return [each.mean / tcp.mean for each, tcp in pairs]
 
 
-def _table(measured: Sequence[Measured], seed: int) -> pl.DataFrame:
+def _table(measured: Sequence[MeshRuns], seed: int) -> pl.DataFrame:
     import polars as pl
 
     rows: list[Mapping[str, Any]] = [
@@ -320,7 +322,7 @@ def _table(measured: Sequence[Measured], seed: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _draw(measured: Sequence[Measured]) -> Figure:
+def _draw(measured: Sequence[MeshRuns]) -> Figure:
     with picture(7, 4.4) as figure:
         axes = figure.subplots()
         for place, (stack, colour) in enumerate(zip(STACKS, COLOURS, strict=False)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...output.style import COLOURS, INK, picture
 from ..published import published
 from .diamond import (
@@ -21,7 +21,7 @@ from .diamond import (
     TCP,
     UNBOUNDED,
     UNCOUPLED,
-    Measured,
+    StackRuns,
     facts,
     scenarios,
     simulated,
@@ -59,7 +59,7 @@ def fig3a(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "TCP over two hops",
         measured,
         [
-            Comparison(
+            ComparedValue(
                 "TCP",
                 tcp.mean["goodput_mbps"],
                 published=facts()["tcp_mbps"],
@@ -84,14 +84,14 @@ def fig3b(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "MPTCP on one channel",
         measured,
         [
-            Comparison(
+            ComparedValue(
                 "MPTCP over TCP",
                 both.mean["goodput_mbps"] / tcp.mean["goodput_mbps"],
                 published="not above 1",
                 unit="times",
                 reason=OF_ONE_CHANNEL,
             ),
-            Comparison(
+            ComparedValue(
                 "Jain's index of the subflows",
                 (upper + lower) ** 2 / (2 * (upper**2 + lower**2)),
                 published="alike",
@@ -137,7 +137,7 @@ def fig3c(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         measured,
         [
             *(
-                Comparison(
+                ComparedValue(
                     f"{each.stack.name}, above TCP",
                     100 * (each.mean["goodput_mbps"] / tcp.mean["goodput_mbps"] - 1),
                     published=facts()["two_channels_gain_percent"],
@@ -147,7 +147,7 @@ def fig3c(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 )
                 for each in others
             ),
-            Comparison(
+            ComparedValue(
                 "fastest subflow over TCP",
                 most / tcp.mean["goodput_mbps"],
                 published="not above 1",
@@ -208,7 +208,7 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         measured,
         [
             *(
-                Comparison(
+                ComparedValue(
                     f"fully coupled, below uncoupled, {name}",
                     share,
                     published=facts()["fully_coupled_loss_percent"],
@@ -219,7 +219,7 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 for name, share in below.items()
             ),
             *(
-                Comparison(
+                ComparedValue(
                     f"mptcp-ns3, fully coupled, below uncoupled, {name}",
                     share,
                     published=facts()["fully_coupled_loss_percent"],
@@ -229,8 +229,8 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 )
                 for name, share in module_below.items()
             ),
-            Comparison("packets lost in a transfer", coupled.mean["lost_packets"], digits=1),
-            Comparison("timeouts in a transfer", coupled.mean["timeouts"], digits=1),
+            ComparedValue("packets lost in a transfer", coupled.mean["lost_packets"], digits=1),
+            ComparedValue("timeouts in a transfer", coupled.mean["timeouts"], digits=1),
         ],
         seed,
         runs,
@@ -240,14 +240,14 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
 def _made(
     item: str,
     title: str,
-    measured: Sequence[Measured],
-    comparisons: Sequence[Comparison],
+    measured: Sequence[StackRuns],
+    comparisons: Sequence[ComparedValue],
     seed: int,
     runs: int,
     choices: tuple[Choice, ...] = (),
 ) -> Reproduction:
     goodputs = [
-        Comparison(
+        ComparedValue(
             f"{each.stack.name}{_plus_minus(each)}",
             each.mean["goodput_mbps"],
             unit="Mbit/s",
@@ -269,12 +269,12 @@ def _made(
     )
 
 
-def _plus_minus(measured: Measured) -> str:
+def _plus_minus(measured: StackRuns) -> str:
     half = measured.ci95.get("goodput_mbps")
     return "" if half is None else f" (± {half:.2f})"
 
 
-def _draw(measured: Sequence[Measured]) -> Figure:
+def _draw(measured: Sequence[StackRuns]) -> Figure:
     """Draw goodput over time, by path and in total, for each experiment's slowest run."""
     import polars as pl
 

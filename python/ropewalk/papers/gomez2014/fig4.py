@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...output.style import COLOURS, picture
 from ..published import published
 from .diamond import (
@@ -14,8 +14,8 @@ from .diamond import (
     MODULE_ONE_CHANNEL,
     ONE_CHANNEL,
     TCP,
-    Measured,
     Stack,
+    StackRuns,
     facts,
     scenarios,
     simulated,
@@ -66,7 +66,7 @@ def reproduce(
             *_claims("", STANDARD, goodput, half),
             *_claims("mptcp-ns3: ", MODULE, goodput, half),
             *(
-                Comparison(
+                ComparedValue(
                     f"{each.stack.name}, errors {each.upper:.0%}{_plus_minus(each)}",
                     each.mean["goodput_mbps"],
                     unit="Mbit/s",
@@ -88,7 +88,7 @@ def _claims(
     stacks: tuple[Stack, Stack],
     goodput: dict[tuple[str, float], float],
     half: dict[tuple[str, float], float],
-) -> list[Comparison]:
+) -> list[ComparedValue]:
     """Compare with the paper's statements on one MPTCP's curves, on two channels and on one."""
     two, one = stacks
     module = stacks is MODULE
@@ -104,7 +104,7 @@ def _claims(
         > half[one.key, error] + half[TCP.key, error]
     ]
     return [
-        Comparison(
+        ComparedValue(
             f"{name}two channels above TCP without errors",
             clean,
             published=facts()["two_channels_gain_percent"],
@@ -112,14 +112,14 @@ def _claims(
             digits=0,
             reason=OF_MODULE if module else GAIN,
         ),
-        Comparison(
+        ComparedValue(
             f"{name}of {len(ERRORS)} ratios, two channels are best at",
             best,
             published="all",
             digits=0,
             reason=OF_MODULE_LOSSES if module else None,
         ),
-        Comparison(
+        ComparedValue(
             f"{name}one channel is above TCP at errors of",
             ", ".join(f"{error:.0%}" for error in crossing) or "none",
             published="none",
@@ -128,12 +128,12 @@ def _claims(
     ]
 
 
-def _plus_minus(measured: Measured) -> str:
+def _plus_minus(measured: StackRuns) -> str:
     half = measured.ci95.get("goodput_mbps")
     return "" if half is None else f" (± {half:.2f})"
 
 
-def _draw(measured: Sequence[Measured]) -> Figure:
+def _draw(measured: Sequence[StackRuns]) -> Figure:
     with picture(7, 4.4) as figure:
         axes = figure.subplots()
         for stack, colour in zip(STACKS, COLOURS, strict=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...output.style import COLOURS, INK, picture
 from ..published import published
 from .diamond import (
@@ -14,8 +14,8 @@ from .diamond import (
     MODULE_COMPENSATED,
     MODULE_COUPLED,
     TCP,
-    Measured,
     Stack,
+    StackRuns,
     scenarios,
     simulated,
     table,
@@ -65,7 +65,7 @@ def reproduce(
             *_claims("", STANDARD, measured, alone, runs),
             *_claims("mptcp-ns3: ", MODULE, measured, alone, runs),
             *(
-                Comparison(
+                ComparedValue(
                     f"{each.stack.name}, errors {each.lower:.0%}: upper path's share",
                     100 * each.mean["upper_mbps"] / each.mean["goodput_mbps"],
                     unit="%",
@@ -86,24 +86,24 @@ def reproduce(
 def _claims(
     name: str,
     stacks: tuple[Stack, Stack],
-    measured: Sequence[Measured],
+    measured: Sequence[StackRuns],
     alone: float,
     runs: int,
-) -> list[Comparison]:
+) -> list[ComparedValue]:
     """Compare with the paper's statements on MPTCP, fully coupled and with RTT compensator."""
     coupled, compensated = stacks
     module = stacks is MODULE
     ratio = _mean(measured, coupled, LOW) / _mean(measured, compensated, LOW)
     upper = max(each.mean["upper_mbps"] for each in measured if each.stack in stacks)
     found = [
-        Comparison(
+        ComparedValue(
             f"{name}fully coupled over RTT compensator, errors of 0 to 10 %",
             ratio,
             published="below 1",
             unit="times",
             reason=OF_MODULE if module else STAYS_DOWN,
         ),
-        Comparison(
+        ComparedValue(
             f"{name}most of the upper path over one TCP",
             upper / alone,
             published="at most 1",
@@ -114,7 +114,7 @@ def _claims(
     if runs > 1:
         found.insert(
             1,
-            Comparison(
+            ComparedValue(
                 f"{name}interval of fully coupled over RTT compensator's, errors of 0 to 10 %",
                 _width(measured, coupled) / _width(measured, compensated),
                 published="above 1",
@@ -124,11 +124,11 @@ def _claims(
             ),
         )
     elif not module:
-        found.insert(1, Comparison("runs, too few for an interval", runs, digits=0))
+        found.insert(1, ComparedValue("runs, too few for an interval", runs, digits=0))
     return found
 
 
-def _mean(measured: Sequence[Measured], stack: Stack, errors: Sequence[float]) -> float:
+def _mean(measured: Sequence[StackRuns], stack: Stack, errors: Sequence[float]) -> float:
     """Return a transport's mean goodput over some error ratios."""
     found = [
         each.mean["goodput_mbps"]
@@ -138,7 +138,7 @@ def _mean(measured: Sequence[Measured], stack: Stack, errors: Sequence[float]) -
     return sum(found) / len(found)
 
 
-def _width(measured: Sequence[Measured], stack: Stack) -> float:
+def _width(measured: Sequence[StackRuns], stack: Stack) -> float:
     """Return the mean width of a transport's intervals at few errors."""
     found = [
         each.ci95["goodput_mbps"] for each in measured if each.stack is stack and each.lower in LOW
@@ -146,7 +146,7 @@ def _width(measured: Sequence[Measured], stack: Stack) -> float:
     return sum(found) / len(found)
 
 
-def _draw(measured: Sequence[Measured], alone: float) -> Figure:
+def _draw(measured: Sequence[StackRuns], alone: float) -> Figure:
     with picture(9, 7.6) as figure:
         panels = list(figure.subplots(2, 2, sharex=True, sharey=True).flat)
         for axes, stack in zip(panels, STACKS, strict=True):
@@ -160,7 +160,7 @@ def _draw(measured: Sequence[Measured], alone: float) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, measured: Sequence[Measured]) -> None:
+def _bars(axes: Axes, measured: Sequence[StackRuns]) -> None:
     """Draw adjacent bars of both subflows' goodput, and a mark for the total."""
     places = range(len(measured))
     for offset, (column, colour) in zip(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...analysis import mesh
-from ...analysis.mesh import Census, Counted
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.mesh import Census, DeploymentStatistics
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...output.plot import mesh_layout
 from ...output.plot.mesh import feasible, hops, routes
 from ...output.style import picture
@@ -53,7 +53,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "fig6",
         "an example of 16 nodes",
         (
-            Comparison(
+            ComparedValue(
                 "hops of both routes",
                 f"{first[number]} and {second[number]}",
                 published="{} and {}".format(*EXAMPLE_HOPS),
@@ -62,7 +62,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                     "example, whose routes share no zone, like the paper's."
                 ),
             ),
-            Comparison(
+            ComparedValue(
                 f"of {runs} deployments with two routes of each kind, with these hops",
                 100 * float(alike.mean()),
                 unit="%",
@@ -87,7 +87,7 @@ def fig7(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "fig7",
         "how often there are two routes or more",
         (
-            Comparison(
+            ComparedValue(
                 f"zone-disjoint at {DETAIL} nodes ({low:.1f} to {high:.1f})",
                 100 * detail.share("zone"),
                 published=stated,
@@ -98,13 +98,13 @@ def fig7(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                     " 3.1 to 5.6 %. Of 79 097 of another program they were 3.71 %."
                 ),
             ),
-            Comparison(
+            ComparedValue(
                 "link-, node- and zone-disjoint in this order for each number of nodes",
                 "yes" if ordered else "no",
                 published="yes",
             ),
             *(
-                Comparison(
+                ComparedValue(
                     f"{each.nodes} nodes: {routing}-disjoint{suffix}",
                     100 * each.share(routing, method),
                     unit="%",
@@ -129,7 +129,7 @@ def fig8(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "fig8",
         "how many routes there are",
         (
-            Comparison(
+            ComparedValue(
                 "most zone-disjoint routes",
                 max(zone),
                 published=_facts()["zone_disjoint_max_routes"],
@@ -140,7 +140,7 @@ def fig8(*, seed: int, runs: int, progress: Progress) -> Reproduction:
                 ),
             ),
             *(
-                Comparison(
+                ComparedValue(
                     f"{routing}-disjoint: {count} routes",
                     100 * share,
                     unit="%",
@@ -169,19 +169,21 @@ def fig9(*, seed: int, runs: int, progress: Progress) -> Reproduction:
         "fig9",
         "how long the first two routes are",
         (
-            Comparison(
+            ComparedValue(
                 "route 1 is the same for all routings",
                 "yes" if len(set(means["first"])) == 1 else "no",
                 published="yes",
             ),
-            Comparison(
+            ComparedValue(
                 "route 2 is longer the less it may share",
                 "yes" if means["second"] == sorted(means["second"]) else "no",
                 published="yes",
             ),
-            Comparison("hops of route 1, mean", means["first"][0], reason=NO_NUMBERS),
+            ComparedValue("hops of route 1, mean", means["first"][0], reason=NO_NUMBERS),
             *(
-                Comparison(f"hops of route 2, {routing}-disjoint, mean", mean, reason=NO_NUMBERS)
+                ComparedValue(
+                    f"hops of route 2, {routing}-disjoint, mean", mean, reason=NO_NUMBERS
+                )
                 for routing, mean in zip(mesh.ROUTINGS, means["second"], strict=True)
             ),
         ),
@@ -196,7 +198,7 @@ def all_feasible() -> Scenario:
     return Scenario(mesh.DEFAULT, name="mesh.toml").with_(changes)
 
 
-def _all_feasible(seed: int, runs: int, progress: Progress) -> tuple[Census, Counted]:
+def _all_feasible(seed: int, runs: int, progress: Progress) -> tuple[Census, DeploymentStatistics]:
     census = mesh.census(all_feasible(), graphs=runs, seed=seed, optimal=False, progress=progress)
     return census, census.counts[0]
 
@@ -204,7 +206,7 @@ def _all_feasible(seed: int, runs: int, progress: Progress) -> tuple[Census, Cou
 def _reproduction(
     item: str,
     title: str,
-    comparisons: tuple[Comparison, ...],
+    comparisons: tuple[ComparedValue, ...],
     draw: Callable[[], Figure],
     census: Census,
 ) -> Reproduction:

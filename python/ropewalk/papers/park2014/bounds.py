@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...model.park2014 import delay_of_elements, loss_delay, network_delay, send_delay
-from .random_scenarios import Floats, Measured
+from .random_scenarios import Floats, MeasuredRun
 
 
 class Bound(NamedTuple):
@@ -15,24 +15,24 @@ class Bound(NamedTuple):
 
     key: str
     name: str
-    of: Callable[[Measured], float]
+    of: Callable[[MeasuredRun], float]
 
 
-def send(run: Measured) -> float:
+def send(run: MeasuredRun) -> float:
     """Return the send buffer delay (1); infinite if the windows do not carry the demand."""
     if run.carried.sum() <= run.drawn.demand:
         return math.inf
     return send_delay(run.carried, run.drawn.demand)
 
 
-def of_elements(run: Measured) -> float:
+def of_elements(run: MeasuredRun) -> float:
     """Return (8) with (5) and (6) from measured round trips; infinite if (1) has no value."""
     if not math.isfinite(send(run)):
         return math.inf
     return delay_of_elements(send(run), run.rtt / 2, loss_delay(run.rtt, run.loss))
 
 
-def of_rates(run: Measured, rates: Floats) -> float:
+def of_rates(run: MeasuredRun, rates: Floats) -> float:
     """Return (9), with (4) at these rates; infinite if one reaches the capacity."""
     if not math.isfinite(send(run)) or (rates >= run.drawn.capacity).any():
         return math.inf
@@ -57,7 +57,7 @@ class Reason(NamedTuple):
 
     name: str
     why: str
-    adds: Callable[[Measured], float]
+    adds: Callable[[MeasuredRun], float]
 
 
 # Effects in the order in which they are added to the bound.
@@ -91,7 +91,7 @@ REASONS = (
 BEYOND = "not explained"
 
 
-def passed_for(run: Measured) -> str | None:
+def passed_for(run: MeasuredRun) -> str | None:
     """Return the effects that must be added to (8) to cover the mean delay.
 
     None if no effect is needed, or if the windows do not carry the demand.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.reproduction import Comparison
+from ...analysis.reproduction import ComparedValue
 from .bounds import BEYOND, REASONS, of_elements, passed_for
-from .random_scenarios import DELAYS, Floats, Measured
+from .random_scenarios import DELAYS, Floats, MeasuredRun
 from .splits import KINDS
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ DRAWN = (
 NAMES = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile", "max": "largest"}
 
 
-def of_bounds(found: list[Measured]) -> Iterator[Comparison]:
+def of_bounds(found: list[MeasuredRun]) -> Iterator[ComparedValue]:
     """Report how often windows carry the demand, and how often and tightly (8) holds then."""
     bounds = np.array([of_elements(run) for run in found])
     known = np.isfinite(bounds)
     means = np.array([run.delay_s["mean"] for run in found])
-    yield Comparison(
+    yield ComparedValue(
         f"windows carry the demand, of {len(found)} runs",
         100 * float(known.mean()),
         unit="%",
@@ -44,7 +44,7 @@ def of_bounds(found: list[Measured]) -> Iterator[Comparison]:
     )
     for key in DELAYS:
         measured = np.array([run.delay_s[key] for run in found])
-        yield Comparison(
+        yield ComparedValue(
             f"then {NAMES[key]} delay within (8)",
             100 * float((measured <= bounds)[known].mean()),
             unit="%",
@@ -53,7 +53,7 @@ def of_bounds(found: list[Measured]) -> Iterator[Comparison]:
         )
     loose = bounds[known] / means[known]
     for share, name in ((5, "least but 5 %"), (50, "median"), (95, "most but 5 %")):
-        yield Comparison(
+        yield ComparedValue(
             f"(8) over the mean delay, {name}", float(np.percentile(loose, share)), unit="times"
         )
 
@@ -69,7 +69,7 @@ def _without(means: Floats) -> str:
     )
 
 
-def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
+def of_reasons(found: list[MeasuredRun]) -> Iterator[ComparedValue]:
     """Report why the mean exceeds (8)."""
     counted = Counter(passed_for(run) for run in found if np.isfinite(of_elements(run)))
     del counted[None]
@@ -80,9 +80,9 @@ def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
         "Effects that (8) neglects are added to it, in the order of the next lines, until it "
         "exceeds the mean: the last one is the reason."
     )
-    yield Comparison("mean delay above (8)", above, unit="runs", digits=0, reason=order)
+    yield ComparedValue("mean delay above (8)", above, unit="runs", digits=0, reason=order)
     for reason in REASONS:
-        yield Comparison(
+        yield ComparedValue(
             f"  due to {reason.name}",
             counted[reason.name],
             unit="runs",
@@ -90,7 +90,7 @@ def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
             reason=reason.why,
         )
     beyond = [run for run in found if passed_for(run) == BEYOND and np.isfinite(of_elements(run))]
-    yield Comparison(
+    yield ComparedValue(
         "  for another reason",
         counted[BEYOND],
         unit="runs",
@@ -99,7 +99,7 @@ def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
     )
 
 
-def _beyond(runs: list[Measured]) -> str:
+def _beyond(runs: list[MeasuredRun]) -> str:
     each = (
         f"{run.drawn.name}, seed {run.seed} ({run.drawn.congestion}, {run.drawn.traffic}: mean"
         f" {run.delay_s['mean']:.3f} s, (8) {of_elements(run):.3f} s)"
@@ -108,7 +108,7 @@ def _beyond(runs: list[Measured]) -> str:
     return f"Not explained by the three: {'; '.join(each)}."
 
 
-def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Comparison]:
+def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[ComparedValue]:
     """Compare (2) and (3) for windows, and (4) for rates, with one subflow."""
     import polars as pl
 
@@ -125,7 +125,7 @@ def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Compariso
     ):
         ratios = (windows[model] / windows[measured]).to_numpy()
         off = ratios[np.abs(np.log(ratios)).argmax()]
-        yield Comparison(
+        yield ComparedValue(
             f"one subflow: {name} by ({number}) over simulated, most off",
             float(off),
             unit="times",
@@ -134,7 +134,7 @@ def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Compariso
     for part in rates.partition_by("traffic", maintain_order=True):
         ratios = (part["delay_model_ms"] / part["delay_ms"]).to_numpy()
         for word, value in (("least", ratios.min()), ("most", ratios.max())):
-            yield Comparison(
+            yield ComparedValue(
                 f"one subflow, {part['traffic'][0]}: delay by (4) over simulated, {word}",
                 float(value),
                 unit="times",
@@ -146,7 +146,7 @@ def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Compariso
             )
 
 
-def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
+def of_splits(cases: pl.DataFrame) -> Iterator[ComparedValue]:
     """Compare the greedy split with the best ones: cost, and violated constraints."""
     import polars as pl
 
@@ -163,7 +163,7 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
         " and network; (10) divides it at least cost, and may leave out subflows with a long "
         "minimum delay."
     )
-    yield Comparison(
+    yield ComparedValue(
         "greedy cost over the least of (11), most",
         float(costs(printed, "cost_over_thresholds").max()),
         unit="times",
@@ -174,7 +174,7 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
         ),
     )
     for share, name in ((50, "median"), (95, "most but 5 %"), (100, "most")):
-        yield Comparison(
+        yield ComparedValue(
             f"greedy cost over the least of (10), {name}",
             float(np.percentile(of_delay, share)),
             unit="times",
@@ -188,14 +188,14 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
             column,
             "no split keeps both thresholds, though one keeps the sum of them.",
         )
-    yield Comparison(
+    yield ComparedValue(
         "with floors: greedy cost over (11) without, most",
         float(costs(floors, "cost_over_thresholds").max()),
         unit="times",
         digits=3,
         reason="The floor of an expensive subflow costs more than the same rate on a cheap one.",
     )
-    yield Comparison(
+    yield ComparedValue(
         "with floors: a subflow is below its own",
         100 * float(floors["below_floor"].to_numpy().mean()),
         unit="%",
@@ -208,7 +208,7 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
         "cost_over_thresholds",
         "a cheap subflow is filled up to its window, and its delay exceeds all bounds.",
     )
-    yield Comparison(
+    yield ComparedValue(
         "in slow start: network threshold passed",
         100 * float(starting["above_network"].to_numpy().mean()),
         unit="%",
@@ -217,10 +217,10 @@ def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
     )
 
 
-def _missed(name: str, part: pl.DataFrame, column: str, why: str) -> Comparison:
+def _missed(name: str, part: pl.DataFrame, column: str, why: str) -> ComparedValue:
     solvable = part.drop_nulls(column)
     missed = ~(solvable["carries"] & solvable["within_delay"])
-    return Comparison(
+    return ComparedValue(
         name,
         100 * float(missed.to_numpy().mean()),
         unit="%",

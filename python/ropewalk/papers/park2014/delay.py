@@ -18,10 +18,10 @@ from .random_scenarios import (
     DELAYS,
     WARMUP_S,
     Delays,
-    Measured,
+    MeasuredRun,
     delay_from_the_start,
-    drawn,
     measure,
+    random_scenarios,
 )
 from .splits import splits
 from .video import RUNS as VIDEOS
@@ -54,7 +54,7 @@ def reproduce(
         if progress is not None:
             progress(finished, total)
 
-    chosen = drawn(SCENARIOS)
+    chosen = random_scenarios(SCENARIOS)
     pairs = [(each, seed + run) for each in chosen for run in range(runs)]
     with ThreadPoolExecutor() as threads:  # threads, because a simulator run releases the GIL
         found = list(_counted(threads.map(lambda pair: measure(*pair), pairs), step))
@@ -93,7 +93,7 @@ def _counted(parts: Iterable[T], step: Callable[[], None]) -> Iterator[T]:
         yield part
 
 
-def _of_inputs(found: list[Measured]) -> Choice:
+def _of_inputs(found: list[MeasuredRun]) -> Choice:
     delays = [run.delay_s for run in found]
     return Choice(
         "Which inputs does the bound use?",
@@ -103,7 +103,7 @@ def _of_inputs(found: list[Measured]) -> Choice:
     )
 
 
-def _of_runs(found: list[Measured], ahead: list[Measured], started: list[Delays]) -> Choice:
+def _of_runs(found: list[MeasuredRun], ahead: list[MeasuredRun], started: list[Delays]) -> Choice:
     fetched = "fetched with room in a window"
     return Choice(
         "How subflows get data, against (8)",
@@ -122,7 +122,7 @@ def _of_runs(found: list[Measured], ahead: list[Measured], started: list[Delays]
     )
 
 
-def _held(bound: Bound, runs: list[Measured], delays: list[Delays]) -> dict[str, float]:
+def _held(bound: Bound, runs: list[MeasuredRun], delays: list[Delays]) -> dict[str, float]:
     """Return how often a bound has a value and holds, in per cent, and its tightness."""
     values = np.array([bound.of(run) for run in runs])
     known = np.isfinite(values)
@@ -136,7 +136,9 @@ def _held(bound: Bound, runs: list[Measured], delays: list[Delays]) -> dict[str,
     return numbers | {"bound over mean": float(np.median(values[known] / mean))}
 
 
-def _table(found: list[Measured], ahead: list[Measured], started: list[Delays]) -> pl.DataFrame:
+def _table(
+    found: list[MeasuredRun], ahead: list[MeasuredRun], started: list[Delays]
+) -> pl.DataFrame:
     import polars as pl
 
     rows = []

@@ -37,7 +37,7 @@ CONGESTION = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomScenario:
     """A random scenario: 2 to 4 links, and a demand below their capacity.
 
     Attributes
@@ -101,7 +101,7 @@ class Drawn:
         return Scenario("\n".join(lines) + "\n", name=self.name)
 
 
-def drawn(count: int) -> list[Drawn]:
+def random_scenarios(count: int) -> list[RandomScenario]:
     """Generate scenarios; a smaller count gives the first ones of a larger count.
 
     Rates are 2 to 20 Mbit/s (log-uniform), delays 5 to 80 ms. Half of the scenarios have no loss,
@@ -110,7 +110,7 @@ def drawn(count: int) -> list[Drawn]:
     return [_draw(number) for number in range(count)]
 
 
-def _draw(number: int) -> Drawn:
+def _draw(number: int) -> RandomScenario:
     dice = np.random.default_rng((DRAWN_WITH, number))
     links = int(dice.integers(2, 5))
     rates = np.exp(dice.uniform(np.log(2), np.log(20), links))
@@ -119,18 +119,18 @@ def _draw(number: int) -> Drawn:
     congestion = list(CONGESTION)[int(dice.integers(len(CONGESTION)))]
     traffic = ("cbr", "poisson")[int(dice.integers(2))]
     demand = dice.uniform(0.2, 0.9) * float(rates.sum()) * PAYLOAD / PACKET
-    return Drawn(
+    return RandomScenario(
         f"scenario-{number + 1:03}", congestion, traffic, rates, delays, losses, float(demand)
     )
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """Measurements of a scenario after the warm-up.
 
     Attributes
     ----------
-    drawn : Drawn
+    drawn : RandomScenario
         The scenario.
     seed : int
         The run's seed.
@@ -154,7 +154,7 @@ class Measured:
         Delay from the application's write to delivery in order: mean, p95, p99, max.
     """
 
-    drawn: Drawn
+    random_scenarios: RandomScenario
     seed: int
     rates: Floats
     window_rates: Floats
@@ -167,9 +167,9 @@ class Measured:
     delay_s: Delays
 
 
-def measure(drawn: Drawn, seed: int, *, ahead: bool = False) -> Measured:
-    """Simulate a scenario; `ahead` as in `Drawn.scenario`."""
-    scenario = drawn.scenario(ahead=ahead)
+def measure(random_scenarios: RandomScenario, seed: int, *, ahead: bool = False) -> MeasuredRun:
+    """Simulate a scenario; `ahead` as in `RandomScenario.scenario`."""
+    scenario = random_scenarios.scenario(ahead=ahead)
     results = simulate(scenario, seed=seed, step=f"{STEP_S} s", threads=1)
     run = results.json()
     seconds = DURATION_S - WARMUP_S
@@ -178,11 +178,11 @@ def measure(drawn: Drawn, seed: int, *, ahead: bool = False) -> Measured:
     offered = np.array([link["sent_packets"] + link["dropped_packets"] for link in links])
     windows, trips = _timeline(results, len(links))
     allowed = windows / PAYLOAD / trips  # NaN before a first sample
-    carried = np.minimum(allowed, drawn.capacity)
-    backlog = _backlog(np.nansum(carried, axis=1), drawn.demand)
+    carried = np.minimum(allowed, random_scenarios.capacity)
+    backlog = _backlog(np.nansum(carried, axis=1), random_scenarios.demand)
     late = slice(round(WARMUP_S / STEP_S), None)
-    return Measured(
-        drawn,
+    return MeasuredRun(
+        random_scenarios,
         seed,
         rates=np.array([each["segments_sent"] for each in subflows]) / seconds,
         window_rates=np.nanmean(allowed[late], axis=0),
@@ -191,14 +191,14 @@ def measure(drawn: Drawn, seed: int, *, ahead: bool = False) -> Measured:
         loss=lost / np.maximum(offered, 1),
         recoveries=np.array([each["fast_recoveries"] for each in subflows]) / seconds,
         timeouts=sum(each["timeouts"] for each in subflows),
-        backlog_s=float(backlog[late].mean()) / drawn.demand,
+        backlog_s=float(backlog[late].mean()) / random_scenarios.demand,
         delay_s=_delays(run),
     )
 
 
-def delay_from_the_start(drawn: Drawn, seed: int) -> Delays:
+def delay_from_the_start(random_scenarios: RandomScenario, seed: int) -> Delays:
     """Return the delays including the start of the subflows, seconds."""
-    run = simulate(drawn.scenario(warmup_s=0.0), seed=seed, threads=1).json()
+    run = simulate(random_scenarios.scenario(warmup_s=0.0), seed=seed, threads=1).json()
     return _delays(run)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...engines.simulate import simulate
 from ...scenario import Scenario
 from ..published import published
@@ -189,7 +189,7 @@ def _tables(rows: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame, pl.
 
 def compared(
     table: pl.DataFrame, thresholds: list[int], facts: Mapping[str, Any]
-) -> Iterator[Comparison]:
+) -> Iterator[ComparedValue]:
     """Compare each statement, for each stack, mean and estimator."""
     import polars as pl
 
@@ -200,7 +200,7 @@ def compared(
             part = own.filter(pl.col("estimator") == estimator).sort("d_net_ms")
             where = f"{stack}, {mean:g} Mbit/s, {estimator}"
             for row in part.iter_rows(named=True):
-                yield Comparison(
+                yield ComparedValue(
                     f"Wi-Fi round trips below 2 x {row['d_net_ms']} ms, {where}",
                     row["within_percent"],
                     published=f"> {facts['tsc_rtt_below_twice_threshold_percent']}",
@@ -208,7 +208,7 @@ def compared(
                     digits=0,
                     reason=_of_round_trips(row, facts),
                 )
-            yield Comparison(
+            yield ComparedValue(
                 f"LTE round trip, {where}",
                 float(part["lte_rtt_ms"].to_numpy().mean()),
                 published=LTE_RTT_MS,
@@ -223,13 +223,13 @@ def compared(
                 for threshold, cost in zip(sorted(thresholds), costs, strict=True)
             )
             late = ", ".join(f"{percent:.0f}" for percent in part["late_percent"])
-            yield Comparison(
+            yield ComparedValue(
                 f"cost falls as d_net rises, {where}",
                 "yes" if falls else "no",
                 published="yes",
                 reason=f"{listed}; late {late} %. {_of_costs(estimator)}".strip(),
             )
-            yield Comparison(
+            yield ComparedValue(
                 f"cost at {min(thresholds)} ms over conventional, {where}",
                 costs[0] / conventional["cost"],
                 published="> 1",

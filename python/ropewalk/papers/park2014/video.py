@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...analysis.reproduction import Alternative, Choice, Comparison
+from ...analysis.reproduction import Alternative, Choice, ComparedValue
 from ...engines.simulate import simulate
 from ...scenario import Scenario
 
@@ -97,14 +97,14 @@ def video(
 
 def of_video(
     found: Mapping[tuple[str, str], Numbers], facts: Mapping[str, Any]
-) -> Iterator[Comparison]:
+) -> Iterator[ComparedValue]:
     """Compare figure 2's two numbers, for both stacks, with the published ones."""
     for stack in (MODULE, STANDARD):
         name = stack if stack == STANDARD else "mptcp-ns3"
         for coupling in COUPLINGS:
             numbers, stated = found[coupling, stack], facts[coupling]
             reason = _why(numbers, stack)
-            yield Comparison(
+            yield ComparedValue(
                 f"figure 2: data within the required delay, {coupling}, {name}",
                 numbers["within_percent"],
                 published=stated["within_required_delay_percent"],
@@ -112,7 +112,7 @@ def of_video(
                 digits=0,
                 reason=reason,
             )
-            yield Comparison(
+            yield ComparedValue(
                 f"figure 2: 95th percentile of the delay, {coupling}, {name}",
                 numbers["p95_s"],
                 published=stated["p95_s"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...model.song2018 import (
     Queue,
     Spread,
@@ -142,11 +142,11 @@ def _throughput(
 
 def _comparisons(
     facts: dict[str, Any], chosen: Setting, every: pl.DataFrame
-) -> tuple[Comparison, ...]:
+) -> tuple[ComparedValue, ...]:
     ours = thresholds(facts, chosen)
     of_four, of_two = _of_four(facts, chosen, every), _of_two(facts, chosen, every)
     rows = [
-        Comparison(
+        ComparedValue(
             f"four links equal one, least delay {row['least_delay_ms']} ms, at",
             ours[f"four as one at {row['least_delay_ms']} ms"],
             published=row["delay_asymmetry_ms"],
@@ -157,7 +157,7 @@ def _comparisons(
         for row in facts["four_links_give_what_one_gives"]
     ]
     claim = facts["two_links_give_most_above"]
-    two = Comparison(
+    two = ComparedValue(
         f"two links give the most, least delay above {claim['least_delay_ms']} ms, from",
         ours["two give most from"],
         published=claim["delay_asymmetry_ms"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...model.song2018 import prediction_accuracy
 from ...output.style import COLOURS, FAINT, INK, picture
 from ..published import published
@@ -160,21 +160,21 @@ def _accuracies(points: pl.DataFrame) -> dict[str, float]:
     return {MODELS[model]: float(mean) for model, mean in means.items()}
 
 
-def _comparisons(facts: dict[str, Any], points: pl.DataFrame) -> Iterator[Comparison]:
+def _comparisons(facts: dict[str, Any], points: pl.DataFrame) -> Iterator[ComparedValue]:
     stated = {row["links"]: row["percent"] for row in facts["accuracy"]}
     table = accuracy_of(points)
     reasons = {"paper": _of_paper(points), "cycle": _of_cycle(points), "rule": _of_rule(points)}
     for model, name in MODELS.items():
         column = f"{model}_accuracy_percent"
         for links, ours in table.select("links", column).iter_rows():
-            yield Comparison(
+            yield ComparedValue(
                 f"{name}, {links} links",
                 ours,
                 published=stated[links] if model == "paper" else None,
                 unit="%",
                 reason=reasons.get(model),
             )
-        yield Comparison(
+        yield ComparedValue(
             f"{name}, mean",
             float(table[column].to_numpy().mean()),
             published=facts["accuracy_mean_percent"] if model == "paper" else None,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.reproduction import Comparison, Reproduction
+from ...analysis.reproduction import ComparedValue, Reproduction
 from ...model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
 from ...output.style import picture
 from ..published import published
-from .open_choices import choices, every, worded
+from .open_choices import choices, every, in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ def reproduce() -> Reproduction:
         title="Song et al. 2018, figure 9: one TCP striped over one to four links",
         source=paper["citation"],
         comparisons=tuple(
-            Comparison(
+            ComparedValue(
                 f"{quantity}, four links, at {at[quantity]}",
                 ours[quantity],
                 published=value,
@@ -194,7 +194,7 @@ def _of_delays(every: pl.DataFrame, facts: dict[str, Any]) -> str:
         for spread in get_args(Spread)
     )
     by_spread = (
-        f"{_least(found):.2f} to {_most(found):.2f} ({worded(spread)})"
+        f"{_least(found):.2f} to {_most(found):.2f} ({in_words(spread)})"
         for spread, found in spreads
     )
     off = sum(
@@ -209,8 +209,9 @@ def _of_delays(every: pl.DataFrame, facts: dict[str, Any]) -> str:
         "The average asymmetry leaves the distribution of delays open. With the least delay held"
         f" the drop is, by distribution, {', '.join(by_spread)}. Of all {every.height} choices "
         f"the one nearest to both printed values gives {near[RATE_DROP]:.2f} and "
-        f"{near[DELAY_DROP]:.2f}: delays {worded(near['delays'])}, {worded(near['held_delay'])} "
-        f"held; rates {worded(near['rates'])}, {worded(near['held_rate'])} held."
+        f"{near[DELAY_DROP]:.2f}: delays {in_words(near['delays'])}, "
+        f"{in_words(near['held_delay'])} held; rates {in_words(near['rates'])}, "
+        f"{in_words(near['held_rate'])} held."
     )
 
 

@@ -64,10 +64,10 @@ def choices(
     return tuple(
         Choice(
             QUESTIONS[key],
-            worded(getattr(chosen, key)),
+            in_words(getattr(chosen, key)),
             tuple(
                 Alternative(
-                    worded(value),
+                    in_words(value),
                     numbers(replace(chosen, **{key: value})),  # type: ignore[type-var]
                 )
                 for value in values
@@ -78,12 +78,12 @@ def choices(
     )
 
 
-def worded(value: str | float) -> str:
+def in_words(value: str | float) -> str:
     """Describe a setting.
 
     Examples
     --------
-    >>> worded("even"), worded(2e4), worded(1e7)
+    >>> in_words("even"), in_words(2e4), in_words(1e7)
     ('evenly spaced', '20 kB', '10 MB')
     """
     if isinstance(value, str):
