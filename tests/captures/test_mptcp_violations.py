@@ -144,7 +144,7 @@ CHANGES = {
     "bytes differ from those sent before at data offset 167": lambda p: filled(
         p, "one by second", 0
     ),
-    "re-sent bytes differ at sequence number 168": lambda p: filled(p, "one again", 0),
+    "retransmitted bytes differ at sequence number 168": lambda p: filled(p, "one again", 0),
     "payload is not the pattern at offset 326": lambda p: filled(p, "two", 0),
     "before the first": lambda p: stepped(p, "one", number=-SHORT - 8),
     "DATA_ACK up to 161, but only up to 160": lambda p: stepped(p, "ack zero", ack=1),
@@ -209,7 +209,7 @@ AT_SERVER = {
         if (packet["source"][0] != "10.0.2.1" and packet["destination"][0] != "10.0.2.1")
         or packet["name"] in ("join syn", "join synack", "join ack")
     ],
-    "data where the ACK with MP_JOIN is to be acknowledged": lambda p: wrong(
+    "data instead of an acknowledgement of the ACK with MP_JOIN": lambda p: wrong(
         p, "join fourth", payload=payload(0, 8)
     ),
     "data of a host whose key was never seen": lambda p: unoptioned(

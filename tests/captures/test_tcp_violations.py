@@ -57,7 +57,7 @@ CHANGES = {
     "data after the FIN": lambda p: again(p, "fin", flags="A", seq=1802, payload=payload(800, 8)),
     "repeated FIN with another": lambda p: again(p, "fin", seq=1800),
     "FIN before the end of the data": lambda p: moved(p, "fin", seq=-1),
-    "re-sent bytes differ at sequence number 168": lambda p: filled(p, "data 1 again", 0),
+    "retransmitted bytes differ at sequence number 168": lambda p: filled(p, "data 1 again", 0),
     "payload is not the pattern at offset 326": lambda p: filled(p, "data 2", 0),
     "up to 802, but only up to 801": lambda p: moved(p, "ack 4", ack=1),
     "acknowledges less than the SYN": lambda p: moved(p, "synack", ack=-1),

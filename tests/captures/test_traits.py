@@ -344,7 +344,7 @@ def test_a_violation_has_packets_connection_clause_and_sentence(tmp_path):
         "connection": 0,
         "source": "10.0.1.1:40000",
         "destination": "10.0.9.1:5001",
-        "text": "re-sent bytes differ at sequence number 168",
+        "text": "retransmitted bytes differ at sequence number 168",
     }
     assert file["connections"][0]["violations"] == 1
     assert file["examined"] is True

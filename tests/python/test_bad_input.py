@@ -207,7 +207,7 @@ def test_a_trace_that_is_a_folder(refused, tmp_path):
         ),
         (
             ["study", "good.toml", "--vary", "duration=,"],
-            '--vary duration = ["", ""]: nothing is there twice',
+            '--vary duration = ["", ""]: nothing occurs twice',
         ),
         (["reproduce", "--plot", "x.png"], "--plot x.png: only with a paper and an item"),
         (["reproduce", "song-2018", "--out", "x"], "--out x: only with a paper and an item"),

@@ -81,7 +81,7 @@ def test_ways_that_differ_are_explained(two_links):
     subflows = compared.simulated.runs[0]["subflows"]
     again = sum(each["retransmissions"] for each in subflows)
     share = again / sum(each["segments_sent"] for each in subflows)
-    assert f"simulate sent {share:.1%} of its segments again" in said
+    assert f"simulate retransmitted {share:.1%} of its segments" in said
     assert "links have jitter or slots" in said
     assert compared.predictions.best.bottleneck in said
 

@@ -152,7 +152,7 @@ def test_competitors_are_recorded_drawn_and_reported_over_time(tmp_path):
     again = ropewalk.load(tmp_path / "kept")
     assert again.competitor_timeline.equals(frame)
     first = next(over_time.pictures(again))
-    assert first.title == "What each flow gets, over time"
+    assert first.title == "Goodput of each flow over time"
     columns = first.spec["data"]["columns"]
     assert list(dict.fromkeys(columns["of"])) == names
     # All three in sum, if one has the mean.

@@ -169,7 +169,7 @@ def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
     pl.concat([done.head(4), failed], how="vertical_relaxed").write_parquet(part)
     text = ropewalk.report.write([tmp_path / "ended"]).read_text()
     assert "4 runs are done." in text
-    assert "1 failed, and count in no mean" in text
+    assert "1 failed, and are in no mean" in text
     assert "&lt;no memory&gt;" in text
     assert "The study has not come to its end" in text
     assert "Over link.dsl.delay, by transport.scheduler" in text
@@ -182,7 +182,7 @@ def test_what_a_kernel_does_not_tell_is_left_out():
     kernels = ropewalk.Results.restored(ran.scenario, ran.runs, frames)
     titles = [chart.title for chart in over_time.pictures(kernels)]
     assert titles[0] == "Goodput over time"
-    assert "What waits for a gap to close" not in titles
+    assert "Data waiting for a gap to close" not in titles
 
 
 def test_a_band_is_the_interval_of_the_mean_as_in_pictures():

@@ -14,7 +14,7 @@ import ropewalk
 from places import ROOT
 from ropewalk.output.storage import keep
 from ropewalk.output.tables.reproduce import cells
-from ropewalk.papers import Choice, Comparison, Reproduction, api
+from ropewalk.papers import Choice, ComparedValue, Reproduction, api
 from ropewalk.papers.published import printed_digits, published
 
 NAMES = [(item.paper, item.name) for item in api.items()]
@@ -193,11 +193,11 @@ def test_figure_10_of_song(made):
 
 
 def test_a_difference_needs_two_numbers():
-    assert Comparison("a", 2.0, published=1.5).difference == 0.5
-    assert Comparison("a", 2.0).difference is None
-    assert Comparison("a", "no", published="yes").difference is None
-    assert Comparison("a", 2.0).json() == {"quantity": "a", "ours": 2.0, "digits": 2}
-    row = next(cells([Comparison("a", 2.001, published=2.002, digits=2)]))
+    assert ComparedValue("a", 2.0, published=1.5).difference == 0.5
+    assert ComparedValue("a", 2.0).difference is None
+    assert ComparedValue("a", "no", published="yes").difference is None
+    assert ComparedValue("a", 2.0).json() == {"quantity": "a", "ours": 2.0, "digits": 2}
+    row = next(cells([ComparedValue("a", 2.001, published=2.002, digits=2)]))
     assert row == ("a", "2.002", "2.00", "0.00", "", "")
 
 

@@ -12,8 +12,8 @@ import ropewalk
 from ropewalk.model import park2014 as model
 from ropewalk.papers.park2014 import bounds as park2014_bounds
 from ropewalk.papers.park2014 import delay as park2014_delay
-from ropewalk.papers.park2014 import measured as park2014_measured
 from ropewalk.papers.park2014 import network as park2014_network
+from ropewalk.papers.park2014 import random_scenarios as park2014_scenarios
 from ropewalk.papers.park2014 import splits as park2014_splits
 from ropewalk.papers.park2014 import video as park2014_video
 from ropewalk.papers.park2014.bounds import BEYOND, BOUNDS, REASONS, passed_for
@@ -102,7 +102,7 @@ def test_scenarios_are_always_the_same_and_below_the_capacity():
         assert 0.2 <= one.demand / one.capacity.sum() <= 0.9
         assert one.rates_mbps.min() >= 2
         assert one.losses.max() <= 1e-3
-    assert {each.congestion for each in first} == set(park2014_measured.CONGESTION)
+    assert {each.congestion for each in first} == set(park2014_scenarios.CONGESTION)
     ahead = first[0].scenario(ahead=True)
     assert ahead.values["transport"]["scheduler"] == "linux"
     assert first[0].scenario().values["transport"]["scheduler"] == "min-rtt"
@@ -163,13 +163,13 @@ def test_the_reason_is_the_first_that_suffices():
 
 
 def test_a_fluid_backlog_grows_and_drains():
-    step = park2014_measured.STEP_S
+    step = park2014_scenarios.STEP_S
     allowed = np.array([0, 0, 300, 300, 300, 50, 300], dtype=float)
     backlog, expected = 0.0, []
     for rate in allowed:
         backlog = max(backlog + (100 - rate) * step, 0)
         expected.append(backlog)
-    assert park2014_measured._backlog(allowed, 100.0) == pytest.approx(expected)
+    assert park2014_scenarios._backlog(allowed, 100.0) == pytest.approx(expected)
 
 
 def test_an_easy_scenario_is_within_all_bounds():

@@ -65,7 +65,7 @@ def test_a_value_spelled_otherwise_is_the_same_point(lossy, tmp_path, monkeypatc
     assert len(runs) == 2
     ropewalk.study(lossy, {key: ["11 ms"]}, out=tmp_path / "made")
     assert len(runs) == 3
-    with pytest.raises(ValueError, match="10ms is there twice"):
+    with pytest.raises(ValueError, match="10ms occurs twice"):
         ropewalk.study(lossy, {key: ["10 ms", "10ms"]})
 
 
@@ -377,7 +377,7 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
         _wait_until_gone(worker)
     done = subprocess.run([*program, *out], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert f"{there.points.height:,} runs are there" in done.stderr
+    assert f"{there.points.height:,} runs exist" in done.stderr
     whole = ropewalk.load(tmp_path / "ended")
     assert whole.points["point"].n_unique() == whole.points.height == 2000
     first, second = whole.origins

@@ -51,7 +51,7 @@ def test_a_study_file_says_all_of_it(command, file, tmp_path):
     }  # fmt: skip
     assert pickle.loads(pickle.dumps(made)).json() == printed
     done = command("study", file, "--out", tmp_path / "out", "--runs", 3)
-    assert "12 runs are there, 6 are missing" in done.stderr
+    assert "12 runs exist, 6 are missing" in done.stderr
     assert "link.dsl.delay" in done.stdout
 
 

@@ -17,7 +17,7 @@ def test_sweep_of_the_command_runs_a_study(command, tmp_path):
     kept = ropewalk.load(tmp_path / "kept")
     assert kept.origin.command.startswith("ropewalk sweep")
     new = command("study", *arguments, "--vary", "link.dsl.delay=10ms,50ms,90ms")
-    assert "2 runs are there, 1 are missing" in new.stderr
+    assert "2 runs exist, 1 are missing" in new.stderr
     both = ropewalk.load(tmp_path / "kept")
     assert both.points["origin"].to_list() == [0, 0, 1]
     assert (tmp_path / "kept/result.json").read_text().count('"engine": "sweep"') == 1

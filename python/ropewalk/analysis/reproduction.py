@@ -204,7 +204,7 @@ class Reproduction(Displayable):
 
     def __repr__(self) -> str:
         count = len(self.comparisons)
-        return f"<Reproduction of {self.paper} {self.item}: {count} published numbers beside ours>"
+        return f"<Reproduction of {self.paper} {self.item}: {count} published numbers and ours>"
 
     def plot(self, *, width: Width | None = None) -> Figure:
         """Return the picture in its original width."""

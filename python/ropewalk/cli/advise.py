@@ -72,7 +72,7 @@ def advise(
         loaded = load(scenario, changes)
         api.read_requirement(loaded, rate, delay, "--")
         if check:
-            api.allow_check(loaded, "--check")
+            api.require_few_paths(loaded, "--check")
         check_outputs(out, pictures)
         check_pictures(pictures)
     with failures(), progress("advising") as finished:

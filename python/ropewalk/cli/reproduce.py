@@ -80,7 +80,7 @@ def reproduce(
     except ValueError as error:
         fail(f"{error}\n\n{_items(items())}", WRONG_INPUT)
     if pictures and len(wanted) > 1:
-        fail("--plot is the picture of one item; --out has those of several", WRONG_INPUT)
+        fail("--plot: only with one item; --out stores the pictures of several", WRONG_INPUT)
     with wrong_input():
         check_outputs(out, pictures)
         check_pictures(pictures)
@@ -118,4 +118,4 @@ def _items(listed: Sequence[Item]) -> str:
         runs = "one run" if each.runs == 1 else f"{each.runs} runs"
         simulated = "" if each.runs is None else f" (simulated, {runs} each)"
         lines.append(f"  {f'{each.paper} {each.name}':{width}}  {each.title}{simulated}")
-    return "\n".join(["What can be made again: ropewalk reproduce PAPER ITEM", "", *lines])
+    return "\n".join(["Reproducible items: ropewalk reproduce PAPER ITEM", "", *lines])

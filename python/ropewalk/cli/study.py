@@ -183,7 +183,7 @@ class _ResumeNotice:
     def begun(self, there: int, missing: int) -> None:
         """Print the number of existing runs, if any."""
         if there:
-            told = f"{there:,} runs are there, {missing:,} are missing: {self._folder}"
+            told = f"{there:,} runs exist, {missing:,} are missing: {self._folder}"
             print(told, file=sys.stderr, flush=True)
 
 
@@ -195,7 +195,7 @@ def _defined(file: Path, changes: list[str] | None, **others: Any) -> Definition
         return definition.load(file, overrides, **others)
     scenario = load(file, changes)
     if others["vary"] is None:
-        raise ValueError(f"{file}: is a scenario: --vary says what to vary; or name a study file")
+        raise ValueError(f"{file}: is a scenario: needs --vary, or a study file instead")
     given = {key: value for key, value in others.items() if value is not None}
     return definition.define(scenario, given.pop("vary"), **given)
 

@@ -15,8 +15,8 @@ from .significance import Judge, format_gain, relative_gain
 from .subsets import Paths
 
 FAIRNESS = (
-    "uncoupled controls take more than one flow's share where subflows pass the same bottleneck;"
-    " the coupled ones are made not to (RFC 6356, goal 2)"
+    "uncoupled algorithms take more than one flow's share if subflows pass the same bottleneck; "
+    "coupled ones avoid that (RFC 6356, goal 2)"
 )
 
 
@@ -62,23 +62,23 @@ def advise_congestion(
     else:
         chosen = _name(allowed, judge.best(list(allowed.values())))
         answer = (
-            f"Use {chosen}, the best of the coupled ones ({decimal(found[chosen].goodput)} Mbit/s"
-            f" beside {decimal(found[present].goodput)} with {present})"
+            f"Use {chosen}, the best of the coupled ones ({decimal(found[chosen].goodput)} "
+            f"Mbit/s; {present}: {decimal(found[present].goodput)})"
         )
     coupled = {name: made for name, made in found.items() if is_coupled(name)}
     notes = []
     if shared:
         answer += (
-            f": paths share {' and '.join(shared)} with others, from whom uncoupled ones take more"
-            " than one flow's share"
+            f": paths share {' and '.join(shared)} with others, and uncoupled ones take more than"
+            " one flow's share from them"
         )
     elif coupled and not is_coupled(chosen) and len(paths) > 1:
         fair = _name(coupled, judge.best(list(coupled.values())))
         share = relative_gain(coupled[fair].goodput, found[chosen].goodput)
         if share is not None:
             answer += (
-                f". Where the links could share a bottleneck, use {fair}, the best of the coupled"
-                f" ones ({decimal(coupled[fair].goodput)} Mbit/s, {format_gain(share)})"
+                f". If the links share a bottleneck, use {fair}, the best of the coupled ones "
+                f"({decimal(coupled[fair].goodput)} Mbit/s, {format_gain(share)})"
             )
     if coupled and len(paths) > 1:
         notes.append(FAIRNESS)
@@ -112,18 +112,25 @@ def _decide(
     best = judge.best(list(found.values()))
     name = _name(found, best)
     if all(judge.as_good(each, best) for each in found.values()):
-        return present, f"It makes no difference here: keep {present}"
+        return present, f"No difference here: keep {present}"
     if name == present or judge.as_good(found[present], best):
         others = [made for made in found.values() if made.runs != found[present].runs]
         second = judge.best(others)
         share = relative_gain(found[present].goodput, second.goodput)
-        beside = "" if share is None else f" ({format_gain(share)} beside {_name(found, second)})"
+        beside = (
+            ""
+            if share is None
+            else f" ({format_gain(share)} compared with {_name(found, second)})"
+        )
         return present, f"Keep {present}: no other {what} is better{beside}"
     share = relative_gain(best.goodput, found[present].goodput)
     said = f"Use {name}: {decimal(best.goodput)} Mbit/s"
-    said += "" if share is None else f", {format_gain(share)} beside {present}"
+    said += "" if share is None else f", {format_gain(share)} compared with {present}"
     if judge.stream:
-        said += f", 95 % of messages within {best.delay:,.0f} ms, not {found[present].delay:,.0f}"
+        said += (
+            f", 95 % of messages within {best.delay:,.0f} ms instead of "
+            f"{found[present].delay:,.0f}"
+        )
     return name, said
 
 

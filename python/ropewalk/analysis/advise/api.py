@@ -165,7 +165,7 @@ def read_requirement(
         return RateRequirement(float(of_traffic), within)
     if delay is not None:
         raise ValueError(
-            f'{prefix}delay "{delay}": bulk traffic has no rate of its own; say {prefix}rate, too'
+            f'{prefix}delay "{delay}": bulk traffic has no rate: {prefix}rate is also needed'
         )
     return None
 

@@ -46,13 +46,11 @@ def advise_buffers(
         return Advice(
             "buffers",
             TITLE,
-            "A link is on an 802.11 channel: what its radios hold is for [wifi] to say, and what"
-            " it carries depends on all that share the air.",
+            "A link is on an 802.11 channel. [wifi] sets the queues of its radios, and its rate "
+            "depends on all stations of the channel.",
         )
     if any(math.isinf(path.rate) for path in used):
-        return Advice(
-            "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
-        )
+        return Advice("buffers", TITLE, "A link is unlimited, so no buffer is too large.")
     plenty = max(_plenty_kib(setup, paths) for paths, _ in choices)
     fixed, way = _best_choice(evaluator, judge, choices, plenty)
 
@@ -65,7 +63,7 @@ def advise_buffers(
     alike = search(plenty, None, lambda size: _sizes(size, size))
     best = judge.best([present, *alike.tried.values()])
     if best.goodput == 0:
-        return Advice("buffers", TITLE, "Nothing is delivered, whatever the buffers.")
+        return Advice("buffers", TITLE, "Nothing is delivered with any buffers.")
     if not judge.as_good(alike.found, best):
         return _keep(setup, alike, present, plenty)
     receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
@@ -180,9 +178,9 @@ def _keep(setup: Setup, alike: _Search, present: CandidateResult, plenty: int) -
     return Advice(
         "buffers",
         TITLE,
-        f"Keep the present ones, {_present(setup)}: {decimal(present.goodput)} Mbit/s. None of"
-        f" one size both ways is as good, up to {format_kib(plenty)}"
-        f" ({decimal(alike.found.goodput)} Mbit/s at {format_kib(alike.size)}).",
+        f"Keep the present ones, {_present(setup)}: {decimal(present.goodput)} Mbit/s. No equal "
+        f"pair up to {format_kib(plenty)} is as good ({decimal(alike.found.goodput)} Mbit/s at "
+        f"{format_kib(alike.size)}).",
         evidence=(
             _now(setup, present),
             *_rows("both", alike, None, alike.found, lambda size: f"{format_kib(size)} each"),
@@ -283,7 +281,7 @@ def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
     )
     if share < 1:
         enough = format_kib(rule / share / 1024)
-        said += f" ({enough} to receive where {share:.0%} of it is advertised)"
+        said += f" ({enough} to receive if {share:.0%} of it is advertised)"
     lost = 1 - present.goodput / most.goodput
     said += f". The present ones, {_present(setup)}, "
     if abs(lost) < 0.0005:

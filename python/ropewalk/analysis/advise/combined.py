@@ -49,23 +49,23 @@ def advise_combined(
         )
     else:
         answer = (
-            f"{decimal(best.goodput)} Mbit/s, where it gives {decimal(present.goodput)} as it is"
+            f"{decimal(best.goodput)} Mbit/s instead of the present {decimal(present.goodput)}"
         )
         answer += "" if share is None else f" ({format_gain(share)})"
         if judge.stream:
             answer += (
                 f"; 95 % of messages within {best.delay:,.0f} ms, now within {present.delay:,.0f}"
             )
-        answer += "." if fair else ": what is fair to others has its price."
+        answer += "." if fair else ": fairness to others has its price."
     last = made[-1]
     if with_buffers and not judge.stream and last is not best and 2 * last.delay < best.delay:
         answer += (
-            f" Where delay matters, take the advised buffers, too: {decimal(last.goodput)} Mbit/s,"
-            f" 95 % of the data within {last.delay:,.0f} ms, not {best.delay:,.0f}."
+            f" If delay matters, also use the advised buffers: {decimal(last.goodput)} Mbit/s, 95"
+            f" % of the data within {last.delay:,.0f} ms instead of {best.delay:,.0f}."
         )
     return Advice(
         question="together",
-        title="And all together?",
+        title="What do all changes together give?",
         answer=answer,
         settings=best.changes,
         numbers={} if share is None else {"gain_over_present": share},
@@ -78,4 +78,4 @@ def _notes(evaluator: Evaluator) -> tuple[str, ...]:
     if evaluator.runs == 1:
         return ()
     last = evaluator.seed + evaluator.runs - 1
-    return (f"seeds {evaluator.seed} to {last}, on which nothing was chosen",)
+    return (f"seeds {evaluator.seed} to {last}, which were not used for choosing",)

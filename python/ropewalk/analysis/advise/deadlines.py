@@ -12,8 +12,8 @@ from .subsets import Paths, leave_one_out, use_paths
 TIMES = (0.5, 1.0, 2.0, 4.0)
 """Examined deadlines, as multiples of the scenario's deadline."""
 NOTE = (
-    "A bound: the fluid linear programme of ropewalk.model.cheapest_in_time, which knows what the"
-    " links will carry. The first run's writes, headers counted."
+    "A bound: the fluid linear programme of ropewalk.model.cheapest_in_time, which knows the "
+    "links' future. It uses the first run's writes, with headers."
 )
 
 
@@ -41,7 +41,7 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
             rows.append(Evidence(f"within {1e3 * times * span:g} ms", _numbers(found), key))
     return Advice(
         question="deadlines",
-        title="Which link is worth its price, and what does the deadline cost?",
+        title="Which link is worth its price, and how much does the deadline cost?",
         answer=" ".join([_of_links(whole, without), *_of_spans(span, spans)]),
         numbers=_numbers(whole),
         evidence=tuple(rows),
@@ -59,7 +59,10 @@ def _numbers(found: Prediction) -> dict[str, float]:
 def _of_links(whole: Prediction, without: list[tuple[str, Prediction]]) -> str:
     late = whole.delay_ms["late_by"]
     if late > 0:
-        told = f"Not all can be in time, over all links: {late:,.0f} ms later they can."
+        told = (
+            f"Not all data can be in time over all links: deadlines {late:,.0f} ms later can "
+            "be met."
+        )
     elif whole.cost is None:
         told = "All can be in time."
     else:
@@ -70,7 +73,7 @@ def _of_links(whole: Prediction, without: list[tuple[str, Prediction]]) -> str:
 
 def _of_link(whole: Prediction, path: str, less: Prediction) -> str:
     if "late_by" not in less.delay_ms:
-        return f"Without {path} the rest never carries it."
+        return f"Without {path} the other links never carry it."
     more = less.delay_ms["late_by"] - whole.delay_ms["late_by"]
     if more > 1:
         return f"Without {path} it comes {more:,.0f} ms later."

@@ -48,7 +48,7 @@ def advise_harmful_links(
     least = rows[0]
     return Advice(
         question="weakest",
-        title="What does the weakest link cost the rest?",
+        title="How much does the weakest link cost the others?",
         answer=_answer(evaluator, judge, together, harmful, least),
         numbers={"goodput_mbps": together.goodput, "harmful_links": len(harmful)},
         evidence=(Evidence("all links", together.numbers, together.changes), *rows),
@@ -70,7 +70,7 @@ def _answer(
             if adds >= 0
             else f"takes {decimal(-adds)} Mbit/s, within noise"
         )
-        return f"None harms. {name} does least: it {did}; alone it carries {alone:,.2f}."
+        return f"No link harms. {name} contributes least: it {did}; alone it carries {alone:,.2f}."
     setup = evaluator.scenario.setup
     harmful = sorted(harmful, key=lambda pair: -pair[1].goodput)
     said = []
@@ -87,7 +87,9 @@ def _answer(
         best = predict(evaluator.scenario).best
         why = None if best is None else best.bottleneck
     because = "" if why is None else f" {worst}: {why}."
-    return f"With all links in use, the rest would do better without: {'; '.join(said)}.{because}"
+    return (
+        f"With all links in use, the goodput would be better without: {'; '.join(said)}.{because}"
+    )
 
 
 def harm_reason(setup: Setup, name: str) -> str | None:
@@ -108,8 +110,8 @@ def harm_reason(setup: Setup, name: str) -> str | None:
         quickest = min(other.delay for other in used.values())
         if path.delay > quickest:
             return (
-                f"its packets come up to {1e3 * (path.delay - quickest):,.3g} ms later than the"
-                " others', and TCP takes what is late for lost"
+                f"its packets arrive up to {1000.0 * (path.delay - quickest):,.3g} ms later than "
+                "the others', and TCP takes late packets for lost"
             )
         return None
     window = min(flow.window, flow.send_buffer)

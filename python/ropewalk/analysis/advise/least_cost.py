@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ...model.park2014.splitting import Split
 
 SOURCE = (
-    "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
-    " share no link and losses to be repaired by one fast retransmission"
+    "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay assumes that paths"
+    " share no link and that one fast retransmission repairs a loss"
 )
 MAX_PATHS = 10  # largest number of paths with all subsets tried: 1023
 NEGLIGIBLE_SHARE = 1e-6  # shares of the demand below this value are the solver's tolerance
@@ -63,7 +63,7 @@ def parse_quantity(kind: str, value: str, name: str) -> float:
         return float(setup.first.traffic.rate)
     delay = float(setup.links[0].forward.delay)
     if delay == 0:
-        raise ValueError(f'{name} "{value}": must be greater than zero')
+        raise ValueError(f'{name} "{value}": must be above 0')
     return delay
 
 
@@ -79,18 +79,18 @@ def advise_least_cost(evaluator: Evaluator, paths: Paths, wish: RateRequirement)
     """Split a rate over paths at least cost within a delay; compare with the present scheduler."""
     setup = evaluator.scenario.setup
     wanted = f"{wish.rate * BITS_TO_MBPS:,.4g} Mbit/s"
-    title = "What does a rate within a delay cost at least?"
+    title = "What is the least cost of a rate within a delay?"
     if not setup.has_prices:
         title = "Which links carry a rate within a delay?"
     if any(path.wireless for path in described(setup.with_paths(paths))):
         return _unanswered(
             title,
-            "A link is on an 802.11 channel: what it carries depends on all that share the air,"
-            " and no split of a rate over such links is computed.",
+            "A link is on an 802.11 channel. Its rate depends on all stations of the channel, so"
+            " no split is computed.",
         )
     offer = _SplitProblem.of(setup, paths, wish.rate)
     if offer is None:
-        return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
+        return _unanswered(title, f"A link is unlimited, so {wanted} has no least cost.")
     if wish.rate >= offer.most:
         most = f"{offer.most * BITS_TO_MBPS:,.4g} Mbit/s"
         return _unanswered(
@@ -135,8 +135,8 @@ def advise_least_cost(evaluator: Evaluator, paths: Paths, wish: RateRequirement)
         says = f"cost at least {numbers['cost']:,.4g}"
         cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
     else:
-        says = "can be had"
-        notes.append("no link has a cost: a Mbit/s counts the same on each")
+        says = "is possible"
+        notes.append("no link has a cost, so a Mbit/s counts the same on each")
     answer = (
         f"By the bound, {wanted} within {1e3 * within:,.4g} ms {says}: {offer.shares(cheapest)}. "
     )
@@ -267,7 +267,7 @@ def _simulate_present(
     try:
         return evaluator.one(changes), []
     except ScenarioError as error:
-        return None, [f"the plain scheduler was not simulated: {error}"]
+        return None, [f"the present scheduler was not simulated: {error}"]
 
 
 def _price(link: Link) -> float:
@@ -280,9 +280,9 @@ def _violated_assumptions(setup: Setup, paths: Paths) -> list[str]:
     hops = [hop for path in used for hop in path.hops]
     notes = []
     if len(hops) > len(set(hops)):
-        notes.append("paths share a link here: the split may ask more of it than it carries")
+        notes.append("paths share a link here, so the split may exceed its capacity")
     if setup.others:
-        notes.append("others use the links: the split takes them to be its own")
+        notes.append("others use the links, but the split assumes exclusive use")
     return notes
 
 
@@ -291,8 +291,8 @@ def _bound_note(plain: CandidateResult | None, within: float) -> str:
     if plain is None or plain.delay > 1e3 * within:
         return ""
     return (
-        " In the simulator the plain scheduler keeps that delay: a bound on a mean is cautious"
-        " where queues stay short."
+        " In the simulator the present scheduler keeps that delay: a bound on a mean is cautious"
+        " if queues stay short."
     )
 
 

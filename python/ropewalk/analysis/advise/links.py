@@ -169,7 +169,7 @@ def _answer(
     if len(paths) == 1:
         return f"There is one link, {names[0]}: {_worth(judge, advised)}."
     if advised.goodput == 0:
-        return "None delivers anything: no choice of links helps."
+        return "No link delivers anything, so no choice of links helps."
     which = f"all {len(paths)}" if names == paths else f"{len(names)} of {len(paths)}"
     which = "both" if names == paths and len(paths) == 2 else which
     said = f"Use {which} links: " if len(names) > 1 else "Use one link, "
@@ -235,8 +235,8 @@ def _notes(
     notes.append(f"{simulated} of them simulated: {how}")
     if evaluator.runs > 1:
         notes.append(
-            f"{evaluator.runs} runs of each with the same seeds, ± 95 % interval; the best of many"
-            " noisy means is a little flattered: see the last question"
+            f"{evaluator.runs} runs of each with the same seeds, ± 95 % interval; the best of "
+            "many noisy means is biased upwards: see the last question"
         )
     noise = f"within {EQUAL_GOODPUT:.0%} of goodput"
     if judge.stream:

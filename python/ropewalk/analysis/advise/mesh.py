@@ -20,9 +20,9 @@ ROUTINGS = ("link-disjoint", "node-disjoint", "zone-disjoint")
 MAX_ROUTES = 3
 CEILING = "wifi-airtime"
 NOTE = (
-    "hops of each route; * optimal, not greedy; ch. channels. Predicted: what cliques of hops in"
-    " conflict let through in turn, without collisions and losses to hidden stations. In conflict:"
-    " pairs of hops of two routes, an end of one of which hears an end of the other"
+    "hops of each route; * optimal, not greedy; ch. channels. Predicted: the rate of cliques of "
+    "hops in conflict that take turns, without collisions and losses to hidden stations. In "
+    "conflict: pairs of hops of two routes, with an end of one in range of an end of the other"
 )
 
 

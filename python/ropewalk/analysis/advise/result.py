@@ -204,8 +204,8 @@ class AdviceResults(Displayable):
     def __repr__(self) -> str:
         links = ", ".join(self.advised)
         return (
-            f"<Counsel on {self.scenario.title!r}: {len(self.advice)} answers,"
-            f" {self.simulated} candidates simulated; use {links}>"
+            f"<AdviceResults on {self.scenario.title!r}: {len(self.advice)} answers, "
+            f"{self.simulated} candidates simulated; use {links}>"
         )
 
     def about(self, question: str) -> Advice:
@@ -225,7 +225,7 @@ buffers, together
             if each.question == question:
                 return each
         there = ", ".join(each.question for each in self.advice)
-        raise ValueError(f"no advice on {question!r}; there is: {there}")
+        raise ValueError(f"no advice on {question!r}; allowed: {there}")
 
     def json(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -266,7 +266,7 @@ def _joined_subflow(placed: PlacedPacket, is_first: bool) -> None:
             text = "segment of the responder before the ACK with MP_JOIN"
             placed.fault(Mptcp.JOIN_ORDER, text)
         if packet.segment.length and packet.outbound:
-            text = "data where the ACK with MP_JOIN is to be acknowledged"
+            text = "data instead of an acknowledgement of the ACK with MP_JOIN"
             placed.fault(Mptcp.JOIN_ORDER, text)
 
 

@@ -190,7 +190,7 @@ def _sequence(placed: PlacedPacket, is_exact: bool) -> None:
         if start > own.seen.end():
             _gap(placed, own.seen.end(), is_exact)
         if start < own.acked - 1 and is_pure_ack(packet):
-            text = "sequence number of an ACK is behind what was acknowledged"
+            text = "sequence number of an ACK is below the acknowledged ones"
             placed.fault(Tcp.SEQUENCE_BEHIND, text)
     if segment.length:
         _data(placed, start)
@@ -235,7 +235,7 @@ def _data(placed: PlacedPacket, start: int) -> None:
             own.twice.add(low, high)
     differs = own.content.add(start - 1, segment.payload)
     if differs is not None:
-        placed.fault(Tcp.RESENT, f"re-sent bytes differ at sequence number {differs + 1}")
+        placed.fault(Tcp.RESENT, f"retransmitted bytes differ at sequence number {differs + 1}")
 
 
 def _fin(placed: PlacedPacket, end: int) -> None:

@@ -150,9 +150,9 @@ def _model(compared: ExplainedComparison) -> Iterator[str]:
     if best is None:
         return
     if best.bottleneck is not None:
-        yield f"What {best.name} sees as the bottleneck: {best.bottleneck}."
+        yield f"Bottleneck according to {best.name}: {best.bottleneck}."
     for warning in best.warnings:
-        yield f"Where {best.name} does not hold: {warning}."
+        yield f"{best.name} does not hold: {warning}."
 
 
 def _repairs(compared: ExplainedComparison, way: str) -> Iterator[str]:
@@ -162,9 +162,9 @@ def _repairs(compared: ExplainedComparison, way: str) -> Iterator[str]:
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
     told = []
     if sent and again and again / sent > MANY_RETRANSMISSIONS:
-        told.append(f"sent {again / sent:.1%} of its segments again")
+        told.append(f"retransmitted {again / sent:.1%} of its segments")
         if spurious:
-            told.append(f"{spurious / again:.0%} of them for nothing")
+            told.append(f"{spurious / again:.0%} of them unnecessarily")
     if timeouts:
         told.append(f"had {timeouts:,.0f} timeout{'' if round(timeouts) == 1 else 's'}")
     if told:
@@ -186,7 +186,7 @@ def _kernel(compared: ExplainedComparison) -> Iterator[str]:
         )
     error = compared.measured.mean.get("own_error")
     if error:
-        yield f"Without what the machine added, the testbed would have {in_words(error)}."
+        yield f"Without the machine's disturbance, the testbed would have {in_words(error)}."
     simulated = [] if compared.simulated is None else compared.simulated.runs
     known = {warning for run in simulated for warning in run.get("warnings", ())}
     told = (warning for run in runs for warning in run.get("warnings", ()))
@@ -198,7 +198,7 @@ def _kernel(compared: ExplainedComparison) -> Iterator[str]:
         if (count := _counted(runs, end, name)) > 0
     ]
     if counted:
-        yield f"The kernel counted, a run: {', '.join(counted)}."
+        yield f"Counters of the kernel in a run: {', '.join(counted)}."
 
 
 def _counted(runs: Sequence[Mapping[str, Any]], end: str, name: str) -> float:

@@ -99,7 +99,7 @@ class DeploymentStatistics:
         }
 
     def __repr__(self) -> str:
-        return f"<Counted: {self.graphs} deployments of {self.nodes} nodes>"
+        return f"<DeploymentStatistics: {self.graphs} deployments of {self.nodes} nodes>"
 
     def json(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -69,7 +69,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     seen: set[float | str] = set()
     for value in values:
         if (meant := value_meaning(key, value)) in seen:
-            raise ValueError(f"{_shown(given)}: {value or 'nothing'} is there twice")
+            raise ValueError(f"{_shown(given)}: {value or 'nothing'} occurs twice")
         seen.add(meant)
     return values
 
@@ -204,7 +204,7 @@ def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
             if key not in lengths:
                 raise ValueError(f"{shown}: {key} is not varied; varied are {', '.join(lengths)}")
             if key in seen:
-                raise ValueError(f"{shown}: {key} is there twice")
+                raise ValueError(f"{shown}: {key} occurs twice")
             seen.add(key)
         if len({lengths[key] for key in group}) > 1:
             told = ", ".join(f"{key} has {lengths[key]}" for key in group)

@@ -168,11 +168,10 @@ def define(
     seed, _ = check_runs(seed, runs if enough is None else max(runs, enough.at_most))
     if enough is not None and not 2 <= runs <= enough.at_most:
         raise ValueError(
-            f"runs = {runs}: the first ones of those that go on until ci95 is reached: allowed:"
-            f" 2 to {enough.at_most}"
+            f"runs = {runs}: with until, the first number of runs: allowed: 2 to {enough.at_most}"
         )
     if verb == "predict" and (runs > 1 or enough is not None):
-        raise ValueError(f"runs = {runs}: formulas draw nothing: one run of predict tells all")
+        raise ValueError(f"runs = {runs}: predict is deterministic: allowed: 1")
     return Definition(scenario, axes, groups, verb, runs, seed, enough)
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ...analysis.compare.result import Comparison
 
-BACKLOG = "with what had waited behind a gap since the warm-up"
-OWN = ": thick lines, the testbed without what the machine added"
+BACKLOG = "including data held behind a gap since the warm-up"
+OWN = ": thick lines, the testbed without the machine's disturbance"
 APART = 0.06  # offset of the testbed's interval from the middle of the bar
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
@@ -56,7 +56,7 @@ def _runs(comparison: Comparison) -> str:
     """Describe the bars and their error bars."""
     count = max((len(results.seeds) for results in comparison.ran.values()), default=1)
     several = f": means of {count} runs (dots), with 95 % intervals" if count > 1 else ""
-    machine = "; beside them, thick, without what the machine added" if several else OWN
+    machine = "; thick: without the machine's disturbance" if several else OWN
     return several + (machine if comparison.undisturbed else "")
 
 

@@ -67,7 +67,7 @@ def feasible(axes: Axes, census: Census) -> None:
 def routes(axes: Axes, counted: DeploymentStatistics) -> None:
     """Draw distributions of the number of routes (figure 8)."""
     _steps(axes, counted, "", "-")
-    axes.set(xlabel="routes", ylabel="share of deployments with at most so many")
+    axes.set(xlabel="routes", ylabel="share of deployments with at most n")
     axes.set_title(f"{counted.nodes} nodes, two routes of each kind", fontsize="small")
     axes.legend(fontsize="small")
 
@@ -76,7 +76,7 @@ def hops(axes: Axes, counted: DeploymentStatistics) -> None:
     """Draw distributions of the hops of the first and the second route (figure 9)."""
     _steps(axes, counted, "_first", ":", ("link",), "route 1")
     _steps(axes, counted, "_second", "-")
-    axes.set(xlabel="hops", ylabel="share of deployments with at most so many")
+    axes.set(xlabel="hops", ylabel="share of deployments with at most n")
     axes.set_title("of route 1 (all the same) and of route 2", fontsize="small")
     axes.legend(fontsize="small")
 

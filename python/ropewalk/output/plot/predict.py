@@ -79,7 +79,7 @@ def _goodputs(axes: Axes, predictions: Predictions, models: list[Prediction]) ->
     axes.set_xlabel("goodput (Mbit/s)")
     told = [f"believed: {predictions.believed}"] if predictions.believed else []
     if any(model.warnings for model in models):
-        told.append("hatched: outside of its bounds")
+        told.append("hatched: outside its range of validity")
     axes.set_title("; ".join(told), fontsize="small")
 
 

@@ -66,7 +66,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
         xlabel=chart_data.DELAY,
-        ylabel=f"share of {chart_data.pieces(results)} that came",
+        ylabel=f"share of {chart_data.pieces(results)} delivered",
         ylim=(0, 1.02),
     )
 
@@ -124,7 +124,7 @@ def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         _told_inside(axes, mean, before, inks, half)
         before = before + mean
     axes.invert_yaxis()
-    axes.set(xlabel="share of what the link carries (%)", xlim=(0, 100))
+    axes.set(xlabel="share of the link's traffic (%)", xlim=(0, 100))
     axes.grid(visible=False, axis="y")
     _legend_over(axes)
 

@@ -104,7 +104,7 @@ def shares(
 
     seeds = seeds_of(results, seed)
     if not total_panels.has_shares(results):
-        raise ValueError("there is one flow alone, and nobody to share links with")
+        raise ValueError("there is only one flow, which shares no link")
     height = 1.6 + 0.4 * results.link_flows["link"].n_unique()
     return draw_on(
         results, ax, width, (9, height), lambda axes: total_panels.shares(axes, results, seeds)

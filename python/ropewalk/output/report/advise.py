@@ -12,7 +12,7 @@ from . import charts, common_parts, credibility
 from .section import Chart, Part, Piece, Section, Table, Text
 from .tables import cut, joined, number, value
 
-KIND = "Advised: candidates predicted and simulated, the best of them kept"
+KIND = "Advice: predicted and simulated candidates, the best ones recommended"
 ADVISED = "advised"
 INTERVALS = "Lines on bars are 95 % intervals."
 
@@ -39,7 +39,7 @@ def section(kept: ResultFolder) -> Section:
             common_parts.introduction(kept, facts),
             common_parts.scenario_part(kept.scenario),
             *answers,
-            Part("Which links: all that was looked at", tuple(_subsets(kept))),
+            Part("Which links: all candidates", tuple(_subsets(kept))),
             Part(
                 credibility.TITLE,
                 (*believed, *_checked(result), *credibility.new_predictions(kept.scenario)),
@@ -81,7 +81,7 @@ def _bars(evidence: list[dict[str, Any]]) -> Chart:
     # Candidates measured twice, such as with other buffers, get one bar.
     data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
     spec = charts.bars(data, data["of"].to_list(), "goodput (Mbit/s)", what="candidate")
-    return Chart("Goodput of what was looked at", spec, INTERVALS if _drawn(evidence) else "")
+    return Chart("Goodput of the candidates", spec, INTERVALS if _drawn(evidence) else "")
 
 
 def _drawn(evidence: list[dict[str, Any]]) -> bool:

@@ -14,13 +14,13 @@ from . import drawing
 from .section import Drawing, Facts, Part, Piece, Source, Table, Text
 from .tables import cut, value
 
-DRAWN = "The links, and the ways of the flows"
+DRAWN = "Links, and paths of the flows"
 FLOW = ("protocol", "congestion", "scheduler", "reordering")
 HIDDEN = (
     "Hidden stations: {count}. Each reaches the receiver of a hop and does not hear its sender, so"
     " that their frames collide."
 )
-NO_ORIGIN = "Version, date, command and machine are not known: no run was kept with them."
+NO_ORIGIN = "Version, date, command and machine are not known: no run has stored them."
 
 
 def introduction(kept: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
@@ -33,7 +33,7 @@ def introduction(kept: ResultFolder, told: Mapping[str, str] | None = None) -> P
     if kept.origin is not None:
         pairs.append(("command", kept.origin.command))
     pieces.append(Facts((*pairs, *(told or {}).items())))
-    return Part("What was asked", tuple(pieces))
+    return Part("Input", tuple(pieces))
 
 
 def preface(text: str) -> list[str]:
@@ -152,4 +152,4 @@ def _settings(scenario: Scenario) -> Iterator[Piece]:
         else f"{each.key} = {each.value}  ({each.source})"
         for each in explained.settings
     ]
-    yield Source("Every setting, with its source", "\n".join(lines))
+    yield Source("All settings with their sources", "\n".join(lines))

@@ -15,7 +15,7 @@ from . import charts, common_parts, credibility, over_time
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
 from .tables import cut, value
 
-KIND = "Compared: one scenario, run in several ways"
+KIND = "Comparison: one scenario, run in several ways"
 EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "Flows", FLOW))
 
 
@@ -56,7 +56,7 @@ def _summary(compared: Comparison) -> Table:
                 f"delay (ms): {label}" if key.startswith("delay") and ":" not in label else label
             )
             rows.append((Cell(name), *cells))
-    return cut("The ways side by side", ("", *compared.ways), rows, "result.json")
+    return cut("Ways compared", ("", *compared.ways), rows, "result.json")
 
 
 def _tables(compared: Comparison) -> Iterator[Table]:

@@ -16,14 +16,14 @@ from ..tables.runs import runs_note
 from .section import Facts, Part, Piece, Table, Text
 from .tables import value
 
-TITLE = "What to believe, and why"
+TITLE = "Confidence in the results"
 ONE_RUN = "One run has no interval; --runs 10 gives one."
 SAME = "all alike"
 INTERVALS = (
-    "What stands after ± is half the width of the 95 % confidence interval of a mean over runs"
-    " that differ in their seed alone, by Student's t."
+    "The number after ± is half the 95 % confidence interval of a mean over runs with different "
+    "seeds, by Student's t."
 )
-NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
+NOW = "Predictions are from the time of this report, for the scenario drawn above."
 
 
 def runs_credibility(runs: Results) -> Part:
@@ -64,7 +64,7 @@ def agreement_facts(comparison: Comparison) -> list[Piece]:
     ]
     pieces: list[Piece] = []
     if told:
-        pieces.append(Text("How near the goodput of one comes to that of the other:"))
+        pieces.append(Text("Agreement of goodput between ways:"))
         pieces.append(Facts(tuple(told)))
     pieces += [Text(sentence) for sentence in comparison.explanation]
     return pieces
@@ -89,9 +89,7 @@ def models(predictions: Predictions) -> list[Piece]:
     pieces: list[Piece] = [Table("Models that apply", headings, tuple(rows), tuple(strong))]
     for each in predictions.models:
         pieces.append(Text(f"{each.name} holds for {each.validity}. {each.source}."))
-        pieces += [
-            Text(f"Where {each.name} does not hold: {warning}.") for warning in each.warnings
-        ]
+        pieces += [Text(f"{each.name} does not hold: {warning}.") for warning in each.warnings]
     return pieces
 
 

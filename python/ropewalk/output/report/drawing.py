@@ -166,7 +166,7 @@ def _side_by_side(
         _text(svg, (left + right) / 2, total + 10, f"and {len(lines) - len(shown):,} more")
     return _written(
         svg
-    ), "Each line is a way from one end to the other, its colour that of the pictures below."
+    ), "Each line is a path between the ends, with the colour of the pictures below."
 
 
 def _placed(

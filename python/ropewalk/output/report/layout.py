@@ -57,7 +57,7 @@ def layout_of(setup: Setup) -> tuple[DrawingLayout, str]:
         known = mesh | known
     if known and all(end in known for end in ends) and _is_plane(known):
         return _as_placed(known, heard)
-    return _by_hops(setup, ends), "Nodes stand in the order of their hops."
+    return _by_hops(setup, ends), "Nodes are in the order of their hops."
 
 
 def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
@@ -80,7 +80,7 @@ def _as_placed(
     height = 2 * MARGIN + scale * (max(ys) - min(ys))
     told = f"To scale: {span:,.3g} m from one side to the other."
     if heard:
-        told += " Thin lines join nodes that reach each other."
+        told += " Thin lines join nodes in range of each other."
     return DrawingLayout(at, max(width, 420.0), height, heard), told
 
 

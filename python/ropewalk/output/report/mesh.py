@@ -11,8 +11,8 @@ from .credibility import TITLE
 from .section import Cell, Chart, Part, Section, Table, Text
 from .tables import value
 
-KIND = "Counted: meshes of nodes at random places"
-WILSON = "Intervals are of 95 %, by Wilson's score; they say how far chance in the places reaches."
+KIND = "Route statistics: meshes of nodes at random positions"
+WILSON = "Intervals are 95 % Wilson scores, for random positions."
 # Methods, and the keys of their shares.
 METHODS = {"greedy": "feasible", "optimal": "optimal"}
 
@@ -26,8 +26,8 @@ def section(kept: ResultFolder) -> Section:
     believed = [Text(WILSON)]
     believed += [
         Text(
-            f"On {each['unproven']} of {each['graphs']} deployments of {each['nodes']} nodes the"
-            " search for zone-disjoint routes was ended before it was done.",
+            f"On {each['unproven']} of {each['graphs']} deployments of {each['nodes']} nodes the "
+            "search for zone-disjoint routes was stopped at its limit.",
             "warning",
         )
         for each in ended
@@ -96,4 +96,4 @@ def _drawn(counts: list[dict[str, Any]]) -> Table:
     rows = tuple(
         (value(each["nodes"]), value(each["graphs"]), value(each["draws"])) for each in counts
     )
-    return Table("How many were drawn", ("nodes", "as required", "drawn for them"), rows)
+    return Table("Generated deployments", ("nodes", "as required", "generated"), rows)

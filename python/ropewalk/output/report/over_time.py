@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from ...results import Results
 
 MAX_DELAYS = 200
-LEFT_ABOVE = (
-    f"What was delivered goes up to {{most:,.0f}} Mbit/s, above what the links carry: {ABOVE}."
-)
+LEFT_ABOVE = f"Deliveries reach {{most:,.0f}} Mbit/s, above the links' capacity: {ABOVE}."
 HELD = {
-    "reorder_buffer_bytes": "What waits for a gap to close",
-    "player_buffer_s": "What the player holds",
+    "reorder_buffer_bytes": "Data waiting for a gap to close",
+    "player_buffer_s": "Player's buffer",
 }
 
 
@@ -59,7 +57,7 @@ def delivered(ways: Mapping[str, Results]) -> Chart:
         steps=True,
     )
     most = max(ways.values(), key=lambda ran: len(ran.seeds))
-    return Chart("What the application gets, over time", spec, _bands(most, *curves.values()))
+    return Chart("Goodput at the application over time", spec, _bands(most, *curves.values()))
 
 
 def delays(ways: Mapping[str, Results]) -> Chart:
@@ -92,7 +90,7 @@ def _delays(
         what="",
         steps=True,
     )
-    return Chart("How long data take", spec, _sentences([told, charts.MOVING]))
+    return Chart("Delay of the data", spec, _sentences([told, charts.MOVING]))
 
 
 def _goodput(ran: Results) -> Chart:
@@ -183,7 +181,7 @@ def _flows(ran: Results) -> Chart:
     curves = chart_data.flows(ran, ran.seeds)
     spec = charts.lines(_all_rows(curves), [*curves], TIME, GOODPUT, what="flow", steps=True)
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
-    return Chart("What each flow gets, over time", spec, _sentences(told))
+    return Chart("Goodput of each flow over time", spec, _sentences(told))
 
 
 def _state(ran: Results) -> Chart:
@@ -259,7 +257,7 @@ def _airtime(runs: Sequence[Mapping[str, Any]]) -> Chart:
     places = pl.col("of").replace_strict(order, range(len(order)), return_dtype=pl.Int64)
     data = data.with_columns(places.alias("place"))
     height = max(80, charts.ROW * len(names))
-    return Chart("Where each radio's time goes", charts.chart(data, body, height), charts.CHOOSING)
+    return Chart("Use of time by each radio", charts.chart(data, body, height), charts.CHOOSING)
 
 
 def _by_flow(delays: pl.DataFrame) -> dict[str, pl.DataFrame]:

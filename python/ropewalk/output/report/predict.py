@@ -54,9 +54,9 @@ def _short(predictions: Predictions) -> list[tuple[str, str]]:
         told.append(
             (
                 "asymmetry",
-                f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip and"
-                f" {predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s between two paths, in"
-                " the mean",
+                f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip and "
+                f"{predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s between two paths, on "
+                "average",
             )
         )
     return told
@@ -86,7 +86,7 @@ def _tables(predictions: Predictions) -> list[Table]:
             (value(heading(key)), value(of)) for key, of in single.items() if _is_plain(of)
         )
         if rows:
-            made.append(Table(f"What {each.name} says, too", ("quantity", "value"), rows))
+            made.append(Table(f"Further results of {each.name}", ("quantity", "value"), rows))
         for key, listed in each.quantities.items():
             if isinstance(listed, list) and listed and all(isinstance(of, dict) for of in listed):
                 keys = [name for name in listed[0] if _is_plain(listed[0][name])]

@@ -11,9 +11,9 @@ from . import charts, common_parts, drawing
 from .section import Cell, Chart, Drawing, Facts, Image, Part, Piece, Section, Source, Table, Text
 from .tables import cut, of_frame, value
 
-KIND = "Reproduced: a table or figure of a paper, made again"
-TITLE = "What to believe, and why"
-WITHIN = "How far ours is from what is printed, in % of it, where both are numbers."
+KIND = "Reproduction of a table or figure of a paper"
+TITLE = "Confidence in the results"
+WITHIN = "Difference between ours and the printed value, in % of it, for numbers."
 
 
 def section(kept: ResultFolder) -> Section:
@@ -30,14 +30,12 @@ def section(kept: ResultFolder) -> Section:
         result["title"],
         KIND,
         (
-            Part("What was asked", (Facts(tuple(facts)),)),
+            Part("Input", (Facts(tuple(facts)),)),
             Part("Pictures", tuple(_pictures(kept, compared))),
-            Part("Published beside ours", (_table(compared),) if compared else ()),
-            Part(
-                "What the paper leaves open, and what each choice gives", tuple(_choices(result))
-            ),
+            Part("Published values and ours", (_table(compared),) if compared else ()),
+            Part("Open choices of the paper, and their results", tuple(_choices(result))),
             Part(TITLE, tuple(_believed(result, compared))),
-            Part("What was simulated", tuple(_scenarios(kept))),
+            Part("Simulated scenarios", tuple(_scenarios(kept))),
             Part("The data", tuple(_data(kept))),
             common_parts.origin_part(kept),
         ),
@@ -58,7 +56,7 @@ def _pictures(kept: ResultFolder, compared: list[dict[str, Any]]) -> Iterator[Pi
 
         data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
         spec = charts.bars(data, data["of"].to_list(), "difference (%)", what="quantity")
-        yield Chart("How far ours is from what is printed", spec, WITHIN)
+        yield Chart("Difference from the printed values", spec, WITHIN)
 
 
 def _table(compared: list[dict[str, Any]]) -> Table:
@@ -121,7 +119,10 @@ def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
             for each in alternatives
         )
         yield Table(
-            "What each gives; the one that is taken stands out", ("", *names), rows, tuple(chosen)
+            "Results of each alternative; the chosen one is emphasised",
+            ("", *names),
+            rows,
+            tuple(chosen),
         )
 
 
@@ -130,7 +131,7 @@ def _scenarios(kept: ResultFolder) -> Iterator[Piece]:
     for number, (name, scenario) in enumerate(kept.scenarios.items()):
         if number == 0:
             svg, caption = drawing.draw(scenario)
-            yield Drawing(f"The links of {name}, and the ways of the flows", svg, caption)
+            yield Drawing(f"Links of {name}, and paths of the flows", svg, caption)
         yield Source(f"{name}.toml", scenario.text)
 
 

@@ -17,10 +17,10 @@ from .section import Part, Piece, Section, Source, Text
 from .study_charts import Axis, StudyTable, pictures, table
 from .tables import cut, value
 
-KIND = "Studied: a scenario, over and over with keys varied"
-UNFINISHED = "The study has not come to its end: the same command goes on with it."
+KIND = "Study: a scenario with varied keys"
+UNFINISHED = "The study is incomplete: the same command resumes it."
 ONE_RUN = "One run of each combination: there are no intervals; --runs 10 gives them."
-NOTHING = "No combination has a run that is done."
+NOTHING = "No combination has a finished run."
 
 
 def section(kept: ResultFolder) -> Section:
@@ -76,7 +76,7 @@ def _believed(kept: ResultFolder, restored: StudyResults, study: StudyTable) -> 
     elif restored.missing:
         yield Text(f"{restored.missing:,} are missing. {UNFINISHED}", "warning")
     if failed.height:
-        yield Text(f"{failed.height:,} failed, and count in no mean:", "warning")
+        yield Text(f"{failed.height:,} failed, and are in no mean:", "warning")
         yield Source("What failed", "\n".join(failed["error"].unique(maintain_order=True)))
     if not study.rows.height:
         yield Text(NOTHING, "warning")

@@ -339,5 +339,5 @@ def _costs(study: StudyTable, late: str) -> Chart:
     }
     shared = {"x": charts.axis("x", "cost"), "y": charts.axis("y", heading(late))}
     body = {"encoding": shared, "layer": [line, mark]}
-    told = "The dashed line joins those that no other beats in both."
-    return Chart("What is late, over what it costs", charts.chart(data, body, 320), told)
+    told = "The dashed line joins the combinations that no other beats in both."
+    return Chart("Lateness over cost", charts.chart(data, body, 320), told)

@@ -74,11 +74,13 @@ def keep(made: Storable, folder: str | os.PathLike[str]) -> list[Path]:
     ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
     if not callable(getattr(made, "json", None)):
-        raise argument_error("made", made, "what a verb returns, such as Results")
+        raise argument_error("made", made, "the result of a verb, such as Results")
     result = made.json()
     engine = result.get("engine")
     if engine == STUDIES or engine not in STORAGE_MODULES:
-        raise ValueError(f"{type(made).__name__} is not kept so; a study is, with its out=")
+        raise ValueError(
+            f"{type(made).__name__} cannot be stored by keep; a study writes its own folder: out="
+        )
     return write(Path(path("folder", folder)), result, _storage_module(engine).contents(made))
 
 

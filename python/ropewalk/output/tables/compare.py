@@ -64,7 +64,7 @@ def table(comparison: Comparison) -> RenderableType:
             parts.append(Text(f"spread of {way}: {ALIKE}"))
     if comparison.undisturbed and comparison.measured is not None:
         told = in_words(comparison.measured.mean["own_error"])
-        parts.append(Text(f"testbed without what the machine added: {told}"))
+        parts.append(Text(f"testbed without the machine's disturbance: {told}"))
     has_subflows = any(entry_names(of, "subflows") for of in comparison.means.values())
     if len(comparison.scenario.links) > 1 and has_subflows:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))

@@ -48,8 +48,8 @@ def table(explanation: Explanation) -> RenderableType:
     for hop, node in explanation.hidden:
         parts.append(
             Text(
-                f"hidden: {node} does not hear {hop.sender}, and destroys what it sends to"
-                f" {hop.receiver} on {hop.channel}"
+                f"hidden: {node} does not hear {hop.sender}, and its frames collide with it at "
+                f"{hop.receiver} on {hop.channel}"
             )
         )
     return Group(*parts, *terminal.warning_lines(explanation.scenario.warnings))
@@ -124,7 +124,7 @@ def _both_ways(budgets: Sequence[Budget]) -> Iterator[tuple[str, Budget]]:
     """Yield budgets with names; both directions of a link are merged if equal."""
     for there, back in zip(budgets[::2], budgets[1::2], strict=True):
         if replace(back, link=there.link) == there:
-            yield f"{there.link.name}, both ways", there
+            yield f"{there.link.name}, both directions", there
         else:
             yield there.link.name, there
             yield back.link.name, back
@@ -162,7 +162,7 @@ def _times(explanation: Explanation) -> Table:
 
 WORDS = {
     "difs": "DIFS: the medium is idle before",
-    "backoff": "back-off, in the mean",
+    "backoff": "back-off, mean",
     "rts_cts": "RTS, CTS and their SIFS",
     "preamble": "preamble and PHY header",
     "headers": "MAC header, LLC, checksum",

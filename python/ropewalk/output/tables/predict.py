@@ -48,7 +48,7 @@ def _summary(predictions: Predictions) -> Iterator[tuple[str, str]]:
     if best is not None and best.goodput_mbps is not None:
         yield "goodput", f"{decimal(best.goodput_mbps)} Mbit/s"
         if "mean" in best.delay_ms:
-            yield "delay", f"{best.delay_ms['mean']:,.0f} ms in the mean"
+            yield "delay", f"{best.delay_ms['mean']:,.0f} ms on average"
         if best.bottleneck is not None:
             yield "bottleneck", best.bottleneck
         if best.cost is not None:
@@ -57,7 +57,7 @@ def _summary(predictions: Predictions) -> Iterator[tuple[str, str]]:
         told = [f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip"]
         if "bandwidth_mbps" in predictions.asymmetry:
             told.append(f"{predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s")
-        yield "asymmetry", " and ".join(told) + " between two paths, in the mean"
+        yield "asymmetry", " and ".join(told) + " between two paths, on average"
 
 
 def _models(predictions: Predictions) -> Table:

@@ -32,9 +32,7 @@ def table(made: Reproduction) -> RenderableType:
         note.add_row(str(number), Text(reason))
         parts.append(Padding(note, (0, 0, 0, 1)))
     if made.choices:
-        parts.append(
-            Text("\nWhat the paper leaves open, and what each choice gives", style="bold")
-        )
+        parts.append(Text("\nOpen choices of the paper, and their results", style="bold"))
         parts += [_choices(group) for group in group_alike(made.choices)]
     return Group(*parts)
 
