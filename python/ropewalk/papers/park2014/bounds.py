@@ -20,9 +20,9 @@ class Bound(NamedTuple):
 
 def send(run: MeasuredRun) -> float:
     """Return the send buffer delay (1); infinite if the windows do not carry the demand."""
-    if run.carried.sum() <= run.drawn.demand:
+    if run.carried.sum() <= run.case.demand:
         return math.inf
-    return send_delay(run.carried, run.drawn.demand)
+    return send_delay(run.carried, run.case.demand)
 
 
 def of_elements(run: MeasuredRun) -> float:
@@ -34,9 +34,9 @@ def of_elements(run: MeasuredRun) -> float:
 
 def of_rates(run: MeasuredRun, rates: Floats) -> float:
     """Return (9), with (4) at these rates; infinite if one reaches the capacity."""
-    if not math.isfinite(send(run)) or (rates >= run.drawn.capacity).any():
+    if not math.isfinite(send(run)) or (rates >= run.case.capacity).any():
         return math.inf
-    network = network_delay(rates, run.drawn.capacity, run.drawn.rtt_min)
+    network = network_delay(rates, run.case.capacity, run.case.rtt_min)
     return delay_of_elements(send(run), network, loss_delay(2 * network, run.loss))
 
 
@@ -68,7 +68,7 @@ REASONS = (
             "(4) takes half the round trip as the one-way delay. Here the links queue data, not "
             "acknowledgements, so the one-way delay is the round trip less half its minimum."
         ),
-        lambda run: float((run.rtt - run.drawn.rtt_min / 2).max() - (run.rtt / 2).max()),
+        lambda run: float((run.rtt - run.case.rtt_min / 2).max() - (run.rtt / 2).max()),
     ),
     Reason(
         "waiting behind a lost packet",

@@ -101,7 +101,7 @@ def of_reasons(found: list[MeasuredRun]) -> Iterator[ComparedValue]:
 
 def _beyond(runs: list[MeasuredRun]) -> str:
     each = (
-        f"{run.drawn.name}, seed {run.seed} ({run.drawn.congestion}, {run.drawn.traffic}: mean"
+        f"{run.case.name}, seed {run.seed} ({run.case.congestion}, {run.case.traffic}: mean"
         f" {run.delay_s['mean']:.3f} s, (8) {of_elements(run):.3f} s)"
         for run in runs
     )

@@ -145,14 +145,14 @@ def _table(
     for run, with_ahead, from_start in zip(found, ahead, started, strict=True):
         rows.append(
             {
-                "scenario": run.drawn.name,
+                "scenario": run.case.name,
                 "seed": run.seed,
                 "subflows": run.rates.size,
-                "congestion": run.drawn.congestion,
-                "traffic": run.drawn.traffic,
-                "lossy": bool(run.drawn.losses.any()),
-                "demand_share": run.drawn.demand / float(run.drawn.capacity.sum()),
-                "carried_over_demand": float(run.carried.sum()) / run.drawn.demand,
+                "congestion": run.case.congestion,
+                "traffic": run.case.traffic,
+                "lossy": bool(run.case.losses.any()),
+                "demand_share": run.case.demand / float(run.case.capacity.sum()),
+                "carried_over_demand": float(run.carried.sum()) / run.case.demand,
                 "timeouts": run.timeouts,
                 **{f"{key}_s": run.delay_s[key] for key in DELAYS},
                 "mean_from_the_start_s": from_start["mean"],

@@ -130,7 +130,7 @@ class MeasuredRun:
 
     Attributes
     ----------
-    drawn : RandomScenario
+    case : RandomScenario
         The scenario.
     seed : int
         The run's seed.
@@ -154,7 +154,7 @@ class MeasuredRun:
         Delay from the application's write to delivery in order: mean, p95, p99, max.
     """
 
-    random_scenarios: RandomScenario
+    case: RandomScenario
     seed: int
     rates: Floats
     window_rates: Floats
@@ -167,9 +167,9 @@ class MeasuredRun:
     delay_s: Delays
 
 
-def measure(random_scenarios: RandomScenario, seed: int, *, ahead: bool = False) -> MeasuredRun:
+def measure(case: RandomScenario, seed: int, *, ahead: bool = False) -> MeasuredRun:
     """Simulate a scenario; `ahead` as in `RandomScenario.scenario`."""
-    scenario = random_scenarios.scenario(ahead=ahead)
+    scenario = case.scenario(ahead=ahead)
     results = simulate(scenario, seed=seed, step=f"{STEP_S} s", threads=1)
     run = results.json()
     seconds = DURATION_S - WARMUP_S
@@ -178,11 +178,11 @@ def measure(random_scenarios: RandomScenario, seed: int, *, ahead: bool = False)
     offered = np.array([link["sent_packets"] + link["dropped_packets"] for link in links])
     windows, trips = _timeline(results, len(links))
     allowed = windows / PAYLOAD / trips  # NaN before a first sample
-    carried = np.minimum(allowed, random_scenarios.capacity)
-    backlog = _backlog(np.nansum(carried, axis=1), random_scenarios.demand)
+    carried = np.minimum(allowed, case.capacity)
+    backlog = _backlog(np.nansum(carried, axis=1), case.demand)
     late = slice(round(WARMUP_S / STEP_S), None)
     return MeasuredRun(
-        random_scenarios,
+        case,
         seed,
         rates=np.array([each["segments_sent"] for each in subflows]) / seconds,
         window_rates=np.nanmean(allowed[late], axis=0),
@@ -191,14 +191,14 @@ def measure(random_scenarios: RandomScenario, seed: int, *, ahead: bool = False)
         loss=lost / np.maximum(offered, 1),
         recoveries=np.array([each["fast_recoveries"] for each in subflows]) / seconds,
         timeouts=sum(each["timeouts"] for each in subflows),
-        backlog_s=float(backlog[late].mean()) / random_scenarios.demand,
+        backlog_s=float(backlog[late].mean()) / case.demand,
         delay_s=_delays(run),
     )
 
 
-def delay_from_the_start(random_scenarios: RandomScenario, seed: int) -> Delays:
+def delay_from_the_start(case: RandomScenario, seed: int) -> Delays:
     """Return the delays including the start of the subflows, seconds."""
-    run = simulate(random_scenarios.scenario(warmup_s=0.0), seed=seed, threads=1).json()
+    run = simulate(case.scenario(warmup_s=0.0), seed=seed, threads=1).json()
     return _delays(run)
 
 
