@@ -53,7 +53,7 @@ CHANGES = {
     "segment without ACK": lambda p: wrong(p, "data 2", flags="P"),
     "sequence number leaves out 8 bytes": lambda p: moved(p, "data 2", seq=8),
     "sequence number before the first byte": lambda p: moved(p, "data 0", seq=-1),
-    "behind what was acknowledged": lambda p: moved(p, "last ack", seq=-30),
+    "below the acknowledged ones": lambda p: moved(p, "last ack", seq=-30),
     "data after the FIN": lambda p: again(p, "fin", flags="A", seq=1802, payload=payload(800, 8)),
     "repeated FIN with another": lambda p: again(p, "fin", seq=1800),
     "FIN before the end of the data": lambda p: moved(p, "fin", seq=-1),

@@ -171,7 +171,7 @@ def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
     assert "4 runs are done." in text
     assert "1 failed, and are in no mean" in text
     assert "&lt;no memory&gt;" in text
-    assert "The study has not come to its end" in text
+    assert "The study is incomplete" in text
     assert "Over link.dsl.delay, by transport.scheduler" in text
 
 

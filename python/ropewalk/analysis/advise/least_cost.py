@@ -63,7 +63,7 @@ def parse_quantity(kind: str, value: str, name: str) -> float:
         return float(setup.first.traffic.rate)
     delay = float(setup.links[0].forward.delay)
     if delay == 0:
-        raise ValueError(f'{name} "{value}": must be above 0')
+        raise ValueError(f'{name} "{value}": must be greater than zero')
     return delay
 
 

@@ -167,9 +167,7 @@ def define(
     runs = whole("runs", runs, least=1)
     seed, _ = check_runs(seed, runs if enough is None else max(runs, enough.at_most))
     if enough is not None and not 2 <= runs <= enough.at_most:
-        raise ValueError(
-            f"runs = {runs}: with until, the first number of runs: allowed: 2 to {enough.at_most}"
-        )
+        raise ValueError(f"runs = {runs}: allowed with until or ci95: 2 to {enough.at_most}")
     if verb == "predict" and (runs > 1 or enough is not None):
         raise ValueError(f"runs = {runs}: predict is deterministic: allowed: 1")
     return Definition(scenario, axes, groups, verb, runs, seed, enough)
