@@ -166,7 +166,7 @@ def test_budgets_of_wireless_links_are_printed(command, tmp_path):
     assert links["S-R1"]["most_mbps"] < links["R1-D"]["most_mbps"] < 5.9
     done = command("explain", DIAMOND, "--plot", tmp_path / "place.svg", *lossy)
     assert done.returncode == 0
-    assert "R1-D, both ways on one" in " ".join(done.stdout.split())
+    assert "R1-D, both directions on one" in " ".join(done.stdout.split())
     assert "more alike" in done.stdout
     assert (tmp_path / "place.svg").read_text().startswith("<?xml")
 

@@ -308,7 +308,7 @@ def test_the_command_says_where_it_is(command, kept, tmp_path):
     ("made", "told"),
     [
         (lambda folder: None, "no such folder"),
-        (lambda folder: folder.mkdir(), "holds no result.json"),
+        (lambda folder: folder.mkdir(), "has no result.json"),
         (lambda folder: _result(folder, "{"), "result.json: line 1: "),
         (lambda folder: _result(folder, "[]"), "has no key engine"),
         (lambda folder: _result(folder, '{"engine": "guess"}'), "results of 'guess'"),
