@@ -13,7 +13,7 @@ def test_goodput_is_near_the_sum_of_the_links(case):
     assert min(row["bas, 4M"], row["bas, 1M"]) > row["best link alone"], row
 
 
-def test_a_thin_stream_goes_by_the_fast_link():
+def test_thin_stream_uses_the_fast_link():
     row = next(row for row in aggregation.thin().iter_rows(named=True))
     assert row["protocol"] == "bas"
     assert row["p99, ms"] < 20, row

@@ -40,7 +40,7 @@ def of_the_dear(run):
 
 
 @pytest.mark.parametrize("protocol", ["mptcp", "bas"])
-def test_in_time_over_steady_links_no_dearer_than_mp_dash(protocol):
+def test_steady_links_cost_no_more_than_with_mp_dash(protocol):
     links = {"wifi": 'rate = "3 Mbit/s"', "lte": 'rate = "15 Mbit/s"'}
     ours, theirs, fastest = (
         streamed(links, protocol, scheduler)
@@ -53,7 +53,7 @@ def test_in_time_over_steady_links_no_dearer_than_mp_dash(protocol):
 
 
 @pytest.mark.parametrize("protocol", ["mptcp", "bas"])
-def test_in_time_over_varying_links_no_dearer_than_mp_dash(protocol, tmp_path, monkeypatch):
+def test_varying_links_cost_no_more_than_with_mp_dash(protocol, tmp_path, monkeypatch):
     monkeypatch.setattr(hulls, "DURATION", 300.0)
     dear, late = {}, {}
     for scheduler in ("cheapest-in-time", "mp-dash"):
@@ -79,7 +79,7 @@ def test_in_time_over_varying_links_no_dearer_than_mp_dash(protocol, tmp_path, m
         ("video/chunks.toml", "chunks", "response_s"),
     ],
 )
-def test_the_kernel_answers_as_soon(machine, path, kind, key, protocol):
+def test_kernel_and_simulator_have_equal_response_times(machine, path, kind, key, protocol):
     scenario = ropewalk.Scenario.load(ROOT / "scenarios" / path).with_(
         {"duration": "8 s", "transport.protocol": protocol}
     )

@@ -3,7 +3,7 @@
 import cellular
 
 
-def test_goodput_lies_between_the_best_link_and_all_capacity(tmp_path):
+def test_goodput_is_between_best_link_and_total_capacity(tmp_path):
     found = cellular.runs(cellular.scenario([]))
     rows = {row["run"]: row for row in cellular.compared(found).iter_rows(named=True)}
     goodput = {name: row["goodput Mbit/s"] for name, row in rows.items()}

@@ -13,12 +13,12 @@ def row(loss):
 
 
 @pytest.mark.parametrize("loss", formulas.LOSSES)
-def test_window_is_pftks(loss):
+def test_window_agrees_with_pftk(loss):
     assert abs(row(loss)["difference to PFTK %"]) < formulas.BAND
 
 
 @pytest.mark.parametrize("loss", formulas.LOSSES[:-1])
-def test_window_is_mathiss(loss):
+def test_window_agrees_with_mathis(loss):
     assert abs(row(loss)["difference to Mathis %"]) < formulas.BAND
 
 

@@ -12,6 +12,6 @@ def test_every_row_is_tested():
 
 
 @pytest.mark.parametrize("number", ROWS)
-def test_fraction_is_linuxs(number):
+def test_fraction_agrees_with_linux(number):
     row = linux.compared().row(number, named=True)
     assert row["met"], row

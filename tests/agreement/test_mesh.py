@@ -65,7 +65,7 @@ def goodputs():
     return found
 
 
-def test_tcp_over_meshes_gives_what_ns3_gives(goodputs):
+def test_tcp_over_meshes_agrees_with_ns3(goodputs):
     assert len(goodputs["tcp1"]) == 6
     ours, theirs = (mean(each[which] for each in goodputs["tcp1"]) for which in (0, 1))
     assert ours == pytest.approx(theirs, rel=0.12)
@@ -75,7 +75,7 @@ def test_tcp_over_meshes_gives_what_ns3_gives(goodputs):
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [("ld-2ch", 1.78), ("ld-1ch", 0.86)])
-def test_a_second_route_gains_what_it_does_in_ns3(goodputs, kind, ratio):
+def test_gain_of_a_second_route_agrees_with_ns3(goodputs, kind, ratio):
     one = mean(ours for ours, _ in goodputs["tcp1"])
     two = mean(ours for ours, _ in goodputs[kind])
     assert two / one == pytest.approx(ratio, abs=0.15)
@@ -98,7 +98,7 @@ def least_pair(graph, source, target, *, apart):
 
 
 @pytest.mark.parametrize("nodes", [16, 24, 32, 40])
-def test_networkx_finds_routes_as_many_and_as_long(nodes):
+def test_routes_agree_with_networkx(nodes):
     graphs = 50
     loose = ropewalk.Scenario(mesh.DEFAULT).with_({"mesh.require": "none", "mesh.range": "28 m"})
     counted = mesh.census(loose, nodes=[nodes], graphs=graphs, keep=graphs).counts[0]

@@ -22,7 +22,7 @@ TRANSPORTS = ('protocol = "bas"', 'protocol = "striped-tcp"\ndevice = "tunnel"')
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_quota_is_used_up_and_no_more_simulated_and_by_the_gateway(machine, transport):
+def test_quota_is_used_up_but_not_exceeded(machine, transport):
     scenario = ropewalk.Scenario(TEXT + transport + "\n", name="quota")
     simulated = ropewalk.simulate(scenario).runs[0]
     run = ropewalk.testbed(scenario).runs[0]

@@ -19,7 +19,7 @@ def jitter():
 RFC, LINUX = "NewReno, RFC 6675", "CUBIC with RACK, as Linux"
 
 
-def test_at_three_milliseconds_eifel_gives_ten_times_and_dsack_five_times_as_much(jitter):
+def test_at_3_ms_of_jitter_eifel_is_ten_and_dsack_five_times_faster(jitter):
     at = {answer: jitter[RFC, answer][2] for answer in reordering.ANSWERS}
     assert at["eifel"] >= 10 * at["none"]
     assert at["dsack"] >= 5 * at["none"]
@@ -36,7 +36,7 @@ def test_linux_loses_little_to_ten_milliseconds(jitter):
 
 
 @pytest.mark.parametrize("case", reordering_kernel.CASES)
-def test_goodput_is_the_kernels(case):
+def test_goodput_agrees_with_the_kernel(case):
     """Within a tenth of its median, or in the 95 % interval of the median (by ranks)."""
     measured = reordering_kernel.reference(case)["goodput_mbps"].sort()
     assert len(measured) == 11
@@ -46,7 +46,7 @@ def test_goodput_is_the_kernels(case):
     assert near or measured[1] <= simulated <= measured[9]
 
 
-def test_without_jitter_all_are_alike(jitter):
+def test_without_jitter_all_responses_are_equal(jitter):
     for kind in reordering.KINDS:
         there = [answer for answer in reordering.ANSWERS if reordering.has(kind, answer)]
         of = {answer: jitter[kind, answer][0] for answer in there}
@@ -58,7 +58,7 @@ def test_without_jitter_all_are_alike(jitter):
         assert len(set(of.values())) == 1
 
 
-def test_ncr_sends_nothing_twice_and_keeps_small_windows(jitter):
+def test_ncr_avoids_retransmissions_but_has_small_windows(jitter):
     for answer, value in reordering.NCR.items():
         scenario = reordering.jittering(1, f"{reordering.KINDS[RFC]}\nreordering = {value}")
         subflow = ropewalk.simulate(scenario).runs[0]["subflows"][0]
@@ -66,13 +66,13 @@ def test_ncr_sends_nothing_twice_and_keeps_small_windows(jitter):
         assert jitter[RFC, "none"][1] < jitter[RFC, answer][1] < jitter[RFC, "dsack"][1]
 
 
-def test_tcp_door_rests_where_something_is_always_overtaken(jitter):
+def test_tcp_door_helps_with_profile_rfc_but_not_with_linux(jitter):
     door, none = (jitter[RFC, answer] for answer in ("tcp-door", "none"))
     assert all(door[at] > none[at] for at in (1, 2, 3))
     assert jitter[LINUX, "tcp-door"][2] < jitter[LINUX, "none"][2]
 
 
-def test_striped_over_unequal_links():
+def test_striping_over_unequal_links_agrees():
     frame = reordering.striped()
     cells = [name for name in frame.columns if name not in ("profile", "answer")]
 

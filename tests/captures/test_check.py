@@ -75,7 +75,7 @@ def test_a_classic_file_passes(magic, local, tmp_path):
     assert check.capture(path, local=[ip_address(address) for address in local]).violations == []
 
 
-def test_the_figures_are_those_of_the_conversation(tmp_path):
+def test_counts_agree_with_the_conversation(tmp_path):
     packets = [packet | {"comment": f"{packet['name']}!"} for packet in mptcp()]
     report = checked(tmp_path, packets)
     assert report.packets == len(packets)
@@ -92,7 +92,7 @@ def test_the_figures_are_those_of_the_conversation(tmp_path):
     assert [subflow.kind for subflow in report.subflows] == ["MP_CAPABLE", "MP_JOIN"]
 
 
-def test_at_the_server_what_was_lost_is_not_counted(tmp_path):
+def test_server_capture_does_not_count_lost_packets(tmp_path):
     (subflow,) = checked(tmp_path, plain_tcp(SERVER)).subflows
     assert [subflow.sent[0].data_segments, subflow.sent[0].retransmitted] == [6, 1]
     (subflow,) = checked(tmp_path, plain_tcp(CLIENT)).subflows
@@ -108,7 +108,7 @@ def test_an_open_end_is_a_trait_of_the_capture(tmp_path):
     said(packets[:end], "DATA_FIN never", tmp_path)
 
 
-def test_other_payload_passes_if_it_is_not_asked_for(tmp_path):
+def test_other_payload_passes_without_pattern(tmp_path):
     packets = plain_tcp()
     for packet in packets:
         packet["payload"] = bytes(len(packet["payload"]))
@@ -185,7 +185,7 @@ def test_a_segment_may_arrive_before_its_mapping(tmp_path):
     assert checked(tmp_path, talk.packets).violations == []
 
 
-def test_data_that_came_with_32_bits_too_may_be_acknowledged_so(tmp_path):
+def test_data_mapped_with_32_bits_may_be_acknowledged_with_32_bits(tmp_path):
     packets = optioned(mptcp(), "two", "dss", {"wide": True})
     wide = [each for each in checked(tmp_path, packets).violations if "32 bits" in each.text]
     assert len(wide) == 2
@@ -195,7 +195,7 @@ def test_data_that_came_with_32_bits_too_may_be_acknowledged_so(tmp_path):
     assert checked(tmp_path, packets).violations == []
 
 
-def test_checking_takes_time_in_proportion(tmp_path):
+def test_checking_takes_linear_time(tmp_path):
     talk, path = Talk(CLIENT, window=0xFFFF), Path(("10.0.1.1", "10.0.9.1"), 40000, (1, 2))
     talk.say("syn", path, CLIENT, "S", options=SYN_OPTIONS)
     talk.say("synack", path, SERVER, "SA", options=SYN_OPTIONS)
@@ -219,7 +219,7 @@ def test_a_capture_that_begins_midway_passes(tmp_path):
     said(packets, "the SYN of 10.0.1.1:40000 was not captured", tmp_path)
 
 
-def test_a_checksum_that_is_left_to_the_device_is_counted(tmp_path):
+def test_offloaded_checksum_is_counted(tmp_path):
     sent = [packet for packet in plain_tcp() if not packet["inbound"]]
     packets = [
         packet | {"checksum": left_to_device(packet)} if packet in sent else packet

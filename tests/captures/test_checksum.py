@@ -16,12 +16,12 @@ def by_words(data: bytes) -> int:
 
 
 @given(st.binary(max_size=3000))
-def test_it_is_the_sum_of_the_words(data):
+def test_checksum_is_the_sum_of_the_words(data):
     assert word_sum(data) == by_words(data)
 
 
 @given(st.binary(max_size=3000).filter(lambda data: len(data) % 2 == 0))
-def test_what_has_its_checksum_is_right(data):
+def test_data_with_its_checksum_verifies(data):
     field = checksum(word_sum(data)).to_bytes(2, "big")
     assert is_valid(word_sum(data + field))
 

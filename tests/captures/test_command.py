@@ -84,7 +84,7 @@ def test_a_missing_file_is_named(tmp_path):
         (pcap(plain_tcp()), ["--port", "6000"], "--port: only with --encapsulated"),
     ],
 )
-def test_what_is_no_capture_is_wrong_input(content, arguments, said, tmp_path):
+def test_non_capture_file_is_invalid_input(content, arguments, said, tmp_path):
     path = tmp_path / "made.pcap"
     path.write_bytes(content)
     done = run(path, *arguments)

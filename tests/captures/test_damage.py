@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 
 @given(name=st.sampled_from(sorted(MADE)), number=st.integers(0), bit=st.integers(0))
-def test_any_flipped_bit_of_a_packet_is_told(folder, name, number, bit):
+def test_any_flipped_bit_is_reported(folder, name, number, bit):
     packets = MADE[name]
     number %= len(packets)
     data = bytearray(written(packets[number]))

@@ -36,7 +36,7 @@ def name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", KINDS, ids=name)
-def test_healthy_capture_is_examined_and_not_called_broken(path, tmp_path):
+def test_healthy_capture_has_no_violation(path, tmp_path):
     plain = tmp_path / "plain.pcap"
     plain.write_bytes(gzip.decompress(path.read_bytes()))
     found = check.capture(plain)
@@ -45,5 +45,5 @@ def test_healthy_capture_is_examined_and_not_called_broken(path, tmp_path):
     assert NOTES.get(name(path), set()) <= {note.kind for note in found.notes}
 
 
-def test_every_kind_with_notes_is_there():
+def test_every_kind_with_notes_exists():
     assert set(NOTES) <= set(map(name, KINDS))

@@ -236,15 +236,15 @@ WITH_CHECKSUM = {
 
 
 @pytest.mark.parametrize("expected", CHANGES)
-def test_a_wrong_packet_is_told(expected, tmp_path):
+def test_wrong_packet_is_reported(expected, tmp_path):
     said(CHANGES[expected](mptcp()), expected, tmp_path)
 
 
 @pytest.mark.parametrize("expected", AT_SERVER)
-def test_a_wrong_packet_is_told_at_the_server(expected, tmp_path):
+def test_wrong_packet_is_reported_at_the_server(expected, tmp_path):
     said(AT_SERVER[expected](mptcp(SERVER)), expected, tmp_path)
 
 
 @pytest.mark.parametrize("name", WITH_CHECKSUM)
-def test_a_wrong_checksum_is_told(name, tmp_path):
+def test_wrong_checksum_is_reported(name, tmp_path):
     said(WITH_CHECKSUM[name](mptcp(with_checksum=True)), name.split(":")[0], tmp_path)

@@ -146,7 +146,7 @@ def test_options_of_later_rfcs_and_unknown_ones_are_kept(tmp_path):
     assert found.fast_open == b"\1\2\3\4"
 
 
-def test_a_malformed_option_is_told_with_its_clause_and_place(tmp_path):
+def test_malformed_option_is_reported_with_clause_and_place(tmp_path):
     found = options_of(bytes.fromhex("0203 05 1e05 20ff 00 030307 0000"), tmp_path)
     assert found.faults == (("RFC 9293, 3.2", "MSS of length 3, at byte 0 of the options"),)
     assert found.mptcp_faults == (("RFC 8684, 3.3", "DSS of length 5, at byte 3 of the options"),)

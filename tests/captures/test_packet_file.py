@@ -44,7 +44,7 @@ def packet(data=b"1234", *options, which=0, ticks=0, original=None):
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_pcapng_tells_all_of_its_packets(order, tmp_path):
+def test_pcapng_packets_keep_their_metadata(order, tmp_path):
     packets = [
         fields | {"interface": at % 2, "comment": f"no. {at}", "snap": 60 + at}
         for at, fields in enumerate(PACKETS)
@@ -67,7 +67,7 @@ def test_pcapng_tells_all_of_its_packets(order, tmp_path):
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("magic", [0xA1B2C3D4, 0xA1B23C4D])
-def test_pcap_tells_all_of_its_packets(magic, order, tmp_path):
+def test_pcap_packets_keep_their_metadata(magic, order, tmp_path):
     found = read(tmp_path, pcap(PACKETS, magic, order))
     for record, fields in zip(found, PACKETS, strict=True):
         assert record.time_ns == fields["time"]
@@ -76,7 +76,7 @@ def test_pcap_tells_all_of_its_packets(magic, order, tmp_path):
         assert record.segment.sequence == fields["seq"] % (1 << 32)
 
 
-def test_a_segment_has_what_its_header_says(tmp_path):
+def test_segment_has_the_fields_of_its_header(tmp_path):
     fields = plain_tcp()[4]
     (record,) = read(tmp_path, pcap([fields]))
     segment = record.segment
@@ -95,7 +95,7 @@ def test_a_segment_has_what_its_header_says(tmp_path):
     assert (record.identification, record.hop_limit, record.skipped) == (0, 64, None)
 
 
-def test_a_wrong_checksum_is_told_with_its_difference(tmp_path):
+def test_wrong_checksum_is_reported_with_its_difference(tmp_path):
     packets = [fields | {"checksum_error": 1, "ip_checksum_error": 1} for fields in PACKETS]
     for record in read(tmp_path, pcap(packets)):
         assert (record.ip_checksum, record.segment.checksum) == ("wrong", "wrong")
@@ -109,7 +109,7 @@ def test_directions_of_a_flow_have_numbers(tmp_path):
     assert first.source is back.destination
 
 
-def test_local_addresses_tell_directions(tmp_path):
+def test_local_addresses_determine_directions(tmp_path):
     content = pcap(PACKETS[:2])
     (source, _) = read(tmp_path, content)[0].segment.source
     found = read(tmp_path, content, local=[source])
@@ -216,12 +216,12 @@ WRONG: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("expected", WRONG)
-def test_what_the_format_forbids_is_an_error(expected, tmp_path):
+def test_malformed_file_is_an_error(expected, tmp_path):
     with pytest.raises(PacketFileError, match=expected):
         read(tmp_path, WRONG[expected]())
 
 
-def test_packets_before_an_error_are_handed_out(tmp_path):
+def test_packets_before_an_error_are_returned(tmp_path):
     reader = reader_of(tmp_path, good() + packet(which=9))
     assert len(reader.read(10)) == 1
     with pytest.raises(PacketFileError, match="before byte 120: interface 9 of 1"):

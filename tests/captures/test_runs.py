@@ -109,7 +109,7 @@ def test_every_rule_is_kept(captured, name, place):
     assert connection.fin_acked == (True, True)
 
 
-def test_as_in_linux_a_sender_goes_beyond_the_shared_window(tmp_path):
+def test_linux_window_lets_a_sender_exceed_the_shared_window(tmp_path):
     # See docs/rfc-clauses.md, RFC 8684, 3.3.4: this option breaks nothing else.
     case = CASES["a small receive buffer"]
     keys = {"traffic.size": "3 MB", **case.changes, "transport.linux_window": "true"}
@@ -150,7 +150,7 @@ def test_aggregation_is_several_connections(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["loss", "an outage", "a duplicate selectively acknowledged"])
-def test_figures_are_those_of_the_summary(captured, name):
+def test_counts_agree_with_the_summary(captured, name):
     results, path = captured(name)
     report = check.capture(path, pattern=True)
     run = results.runs[0]
@@ -166,7 +166,7 @@ def test_figures_are_those_of_the_summary(captured, name):
     )
 
 
-def test_snapped_captures_keep_every_rule_that_can_be_checked(tmp_path):
+def test_truncated_captures_keep_every_checkable_rule(tmp_path):
     path = tmp_path / "snapped.pcapng"
     ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path, snaplen=128)
     report = check.capture(path, pattern=True)
@@ -176,7 +176,7 @@ def test_snapped_captures_keep_every_rule_that_can_be_checked(tmp_path):
 
 @needs_tshark
 @pytest.mark.parametrize("name", CASES)
-def test_tshark_has_nothing_to_say_but_of_loss(captured, name):
+def test_tshark_warns_only_about_loss(captured, name):
     case = CASES[name]
     results, path = captured(name)
     warnings = expert_warnings(path, case)
@@ -194,7 +194,7 @@ def test_tshark_has_nothing_to_say_but_of_loss(captured, name):
 
 
 @needs_tshark
-def test_the_run_that_the_guide_shows_gives_no_warning_but_of_what_the_queue_drops(tmp_path):
+def test_tshark_warns_only_about_drops_in_the_guides_run(tmp_path):
     path = tmp_path / "two.pcapng"
     results = ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path)
     dropped = sum(link["dropped_packets"] for link in results.runs[0]["links"])

@@ -91,12 +91,12 @@ AT_SERVER = {
 
 
 @pytest.mark.parametrize("expected", CHANGES)
-def test_a_wrong_packet_is_told(expected, tmp_path):
+def test_wrong_packet_is_reported(expected, tmp_path):
     said(CHANGES[expected](plain_tcp()), expected, tmp_path)
 
 
 @pytest.mark.parametrize("expected", AT_SERVER)
-def test_a_wrong_packet_is_told_at_the_server(expected, tmp_path):
+def test_wrong_packet_is_reported_at_the_server(expected, tmp_path):
     said(AT_SERVER[expected](plain_tcp(SERVER)), expected, tmp_path)
 
 
@@ -109,7 +109,7 @@ def test_a_wrong_packet_is_told_at_the_server(expected, tmp_path):
         ("outer packet: ", {"ip_length": 9}),
     ],
 )
-def test_a_wrong_outer_packet_is_told(expected, fields, version, tmp_path):
+def test_wrong_outer_packet_is_reported(expected, fields, version, tmp_path):
     packets = encapsulated(plain_tcp(), version)
     packets[5]["outer"] |= fields
     said(packets, expected, tmp_path, encapsulated=True)

@@ -89,7 +89,7 @@ def test_lost_packets_are_noted_once_for_each_direction(tmp_path):
     assert found.count("acknowledged but not captured") == 1
 
 
-def test_bytes_that_come_after_their_acknowledgement_were_not_sent_before(tmp_path):
+def test_acknowledging_unsent_bytes_is_a_violation(tmp_path):
     talk, path = opened()
     for number in range(4):
         talk.say(f"data {number}", path, CLIENT, "A", payload(1400 * number, 1400))
@@ -216,7 +216,7 @@ def version_0(name, *values):
     return name, values[0] | {"version": 0}
 
 
-def test_mptcp_of_version_0_is_said_not_to_be_examined(tmp_path):
+def test_mptcp_version_0_is_noted_as_not_examined(tmp_path):
     packets = [
         packet | {"options": [version_0(*option) for option in packet["options"]]}
         for packet in first_subflow(mptcp())
@@ -250,7 +250,7 @@ def test_a_subflow_of_an_uncaptured_connection_is_not_examined(tmp_path):
     assert any("start is not captured" in kind for kind in report.unexamined)
 
 
-def test_a_wrong_token_is_proved_by_the_keys_of_the_answer(tmp_path):
+def test_wrong_token_is_proved_by_the_keys_of_the_response(tmp_path):
     packets = optioned(mptcp(), "join syn", "join", {"token": b"\1\2\3\4"})
     report = checked(tmp_path, packets, pattern=False)
     found = [each for each in report.violations if each.rule == "mptcp-join-token"]
@@ -314,7 +314,7 @@ def run(path, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_capture_of_which_nothing_is_examined_has_a_status_of_its_own(tmp_path):
+def test_capture_without_examined_packets_has_its_own_status(tmp_path):
     path = tmp_path / "made.pcap"
     outer = {"source": ("10.0.1.1", 53), "destination": ("10.0.9.1", 53)}
     datagram = {"time": 1, "inbound": False, "inner": b"a query", "outer": outer}
@@ -381,7 +381,7 @@ def test_no_damage_of_the_capture_is_a_violation(tmp_path_factory, name, seed):
 
 @settings(deadline=None, max_examples=60)
 @given(name=st.sampled_from(sorted(MADE)), seed=st.integers(0, 10**9))
-def test_a_packet_that_the_capture_lacks_is_no_violation(tmp_path_factory, name, seed):
+def test_uncaptured_packet_is_no_violation(tmp_path_factory, name, seed):
     packets = MADE[name]
     chance = random.Random(seed)
     lost = set(chance.sample(range(len(packets)), chance.choice([1, 1, 2, 5])))
