@@ -126,7 +126,7 @@ def test_a_pickled_reproduction_still_has_its_picture():
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, r"holds no result.json"),
+        (None, r"has no result.json"),
         ("{", r"result.json: line 1: "),
         ("[]", r"result.json: has no key engine"),
         ('{"engine": "loom"}', r"engine is 'loom': only simulate, testbed, .* can be read back"),

@@ -132,29 +132,12 @@ def picture(
     letters: str = "",
     paper: Width | None = None,
 ) -> Iterator[Figure]:
-    """Yield a new figure in the package's style.
+    """Yield a new figure in the package's style, which notebooks display.
 
-    Parameters
-    ----------
-    width, height : float
-        In inches, on a screen.
-    title : str
-        Title; omitted in papers, which have captions.
-    letters : str
-        All text to be drawn; fonts for missing letters are added.
-    paper : {"column", "page"}, optional
-        Draw for a paper: column or page width of IEEE's journals (3.5 and 7.16 inches), 7 and 8
-        point letters, 300 dots per inch.
-
-    Yields
-    ------
-    matplotlib.figure.Figure
-        An empty figure, which notebooks display.
-
-    Raises
-    ------
-    ValueError
-        The width is unknown.
+    `width` and `height` are in inches on a screen. Papers have captions, so `title` is omitted
+    there. `letters` is all text to be drawn; fonts for missing letters are added. `paper` selects
+    the column or page width of IEEE's journals (3.5 and 7.16 inches), 7 and 8 point letters, and
+    300 dots per inch; an unknown one raises ValueError.
     """
     from matplotlib import rc_context
 

@@ -17,20 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of a paper.
+    """A table or figure of a paper, identified by ``"song-2018"`` and ``"fig9"``.
 
-    Attributes
-    ----------
-    paper, name : str
-        Identification, such as ``"song-2018"`` and ``"fig9"``.
-    title : str
-        Title of the item.
-    module : str
-        Module of this package that reproduces it.
-    runs : int or None
-        Default number of simulated runs of each scenario; None without simulations.
-    function : str
-        Function of the module.
+    `module` and `function` reproduce it. `runs` is the default number of simulated runs of each
+    scenario; None without simulations.
     """
 
     paper: str

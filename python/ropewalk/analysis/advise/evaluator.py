@@ -22,15 +22,10 @@ PARTS_OF_A_QUESTION = 8  # estimated candidates of a question that has not begun
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """Results of one candidate.
+    """Results of one candidate: its changed keys, and the values of each run.
 
-    Attributes
-    ----------
-    changes : mapping of str to value
-        Changed keys of the candidate.
-    runs : tuple of dict of str to float
-        Values of each run: ``goodput_mbps``, ``cost``, ``competitors_mbps`` (mean of the competing
-        flows, if any) and, if data arrived, ``delay_p95_ms``.
+    Values are ``goodput_mbps``, ``cost``, ``competitors_mbps`` (mean of the competing flows, if
+    any) and, if data arrived, ``delay_p95_ms``.
     """
 
     changes: Changes
@@ -89,18 +84,8 @@ class Tally:
 class Evaluator:
     """Simulates each candidate once and keeps the results.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        Base scenario of all candidates.
-    seed : int
-        First seed of every candidate: all see the same random numbers.
-    runs : int
-        Runs of each candidate, if the scenario is random.
-    executor : concurrent.futures.Executor, optional
-        Where to run. Default: threads of this process, one for each core.
-    tally : Tally, optional
-        Progress counter.
+    Candidates change keys of `scenario`. Each has `runs` runs, if the scenario is random, from the
+    same first `seed`. `executor` is where to run, by default threads of this process.
     """
 
     def __init__(

@@ -128,24 +128,10 @@ def prefixes(order: Sequence[str], paths: Paths) -> list[Paths]:
 class Predictor:
     """Predicts the goodput of a connection over subsets of its paths, by one model.
 
-    The model is the first choice of `ropewalk.predict` for the full scenario. Subsets change only
-    the list of paths, without a new parse.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario with all paths.
-
-    Attributes
-    ----------
-    Name of the model; None if none gives a goodput, so that nothing is predicted.
-        Of the model; None if none gives a goodput, and then nothing is predicted.
-    Goodput of each predicted subset, 10^6 bit/s.
-        Goodput, 10^6 bit/s, of each subset that was asked about and has an answer.
-    ranking : list of tuple of str
-        Subsets in the order of `rank`.
-    Whether all subsets were predicted.
-        Whether it asked about all subsets.
+    The model is the first choice of `ropewalk.predict` for the scenario with all paths; `name` is
+    None if none gives a goodput. Subsets change only the list of paths, without a new parse.
+    `known` has the predicted goodputs in 10^6 bit/s, `ranking` the subsets in the order of `rank`,
+    and `all` is true if it has all subsets.
     """
 
     scenario: Scenario

@@ -24,17 +24,8 @@ DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99
 class Agreement:
     """Agreement of two ways in one quantity.
 
-    Attributes
-    ----------
-    judged, against : str
-        The ways.
-    of : str
-        The quantity: ``"goodput"``, ``"mean delay"``, ``"99 % delay"``, ``"share of dsl"``,
-        ``"sent again"``, ...
-    unit : str
-        Its unit.
-    ones, others : tuple of float
-        Value of each run, for either way.
+    `of` is ``"goodput"``, ``"mean delay"``, ``"99 % delay"``, ``"share of dsl"``, ``"sent
+    again"``, ... `ones` and `others` have the values of each run.
     """
 
     judged: str
@@ -88,19 +79,10 @@ class Agreement:
 def agreements(
     judged: str, against: str, runs: Mapping[str, Sequence[Mapping[str, float]]]
 ) -> list[Agreement]:
-    """Compare two ways in all their common quantities.
+    """Compare two ways in goodput, delays, the share of each subflow, and retransmissions.
 
-    Parameters
-    ----------
-    judged, against : str
-        The ways.
-    runs : mapping of str to sequence of mapping
-        Runs of each way, as returned by `flat_numbers`.
-
-    Returns
-    -------
-    list of Agreement
-        Goodput, delays, the share of each subflow, and retransmissions.
+    `runs` has the runs of each way as returned by `flat_numbers`. Quantities that only one way has
+    are omitted.
 
     Examples
     --------
@@ -141,12 +123,9 @@ def _is_outside(value: float, runs: Sequence[float]) -> bool | None:
 def permutation_p_value(ones: Sequence[float], others: Sequence[float]) -> float | None:
     """Return the p-value of a permutation test of the difference of means.
 
-    Tests all permutations, or many random ones. None if even the largest possible difference would
-    be likely, as with three runs each.
-
-    References
-    ----------
-    R. A. Fisher, The Design of Experiments, 1935, section 21.
+    Tests all permutations, or many random ones (R. A. Fisher, The Design of Experiments, 1935,
+    section 21). None if even the largest possible difference would be likely, as with three runs
+    each.
 
     Examples
     --------

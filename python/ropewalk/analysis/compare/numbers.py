@@ -26,17 +26,10 @@ LINK = ("sent_packets", "lost_packets", "dropped_packets", "delivered_bytes", "u
 def flat_numbers(run: Mapping[str, Any]) -> dict[str, float]:
     """Return a run's numbers by flat names, without unknown ones.
 
-    Parameters
-    ----------
-    run : mapping
-        A run's JSON object, or a mean or interval in the same form.
-
-    Returns
-    -------
-    dict of str to float
-        Names are ``"goodput_mbps"``, ``"delay_ms.p95"``, ``"subflows.wifi.goodput_mbps"``,
-        ``"links.wifi.dropped_packets"``, ... in the object's order. A second subflow on one path
-        is ``"subflows.wifi (2)..."``.
+    `run` is a run's JSON object, or a mean or interval in the same form. Names are
+    ``"goodput_mbps"``, ``"delay_ms.p95"``, ``"subflows.wifi.goodput_mbps"``,
+    ``"links.wifi.dropped_packets"``, ... in the object's order. A second subflow on one path is
+    ``"subflows.wifi (2)..."``.
 
     Examples
     --------

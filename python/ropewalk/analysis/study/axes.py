@@ -25,18 +25,10 @@ RANGE = 'a list of values, or { from = "10 ms", to = "100 ms", steps = 10, scale
 
 @dataclass(frozen=True)
 class Axis:
-    """A varied key with its values.
+    """A varied key, such as ``"link.dsl.delay"``, with its values as in a scenario file.
 
-    Attributes
-    ----------
-    key : str
-        Such as ``"link.dsl.delay"``.
-    values : tuple of str
-        As a scenario file spells them.
-    numbers : tuple of float or None
-        Numeric values in base units (s, bit/s, bytes, fractions); None for text.
-    files : mapping of str to str
-        Content of files named by the values.
+    `numbers` are in base units (s, bit/s, bytes, fractions), None for text. `files` has the
+    content of files named by the values.
     """
 
     key: str

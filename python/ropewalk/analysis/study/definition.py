@@ -28,14 +28,8 @@ Vary: TypeAlias = Mapping[str, Any]
 class StoppingRule:
     """Stopping rule for the runs of a combination.
 
-    Attributes
-    ----------
-    ci95 : float
-        Largest half-width of the 95 % interval, divided by the mean.
-    at_most : int
-        Largest number of runs.
-    of : str
-        Column of the mean.
+    Stop when half the 95 % interval of the column `of` is at most `ci95` of its mean, or after
+    `at_most` runs.
     """
 
     ci95: float
@@ -51,22 +45,8 @@ class StoppingRule:
 class Definition:
     """A checked definition of a study.
 
-    Attributes
-    ----------
-    scenario : Scenario
-        The scenario whose keys are varied.
-    axes : tuple of Axis
-        Varied keys, the last one fastest.
-    zipped : tuple of tuple of str
-        Keys that step together.
-    verb : str
-        Verb to run for each combination.
-    runs : int
-        Seeds of each combination; with `until`, the smallest number.
-    seed : int
-        The first seed.
-    until : StoppingRule or None
-        Stopping rule.
+    The last of `axes` varies fastest; keys in a group of `zipped` step together. `runs` is the
+    number of seeds of each combination, with `until` the smallest number.
     """
 
     scenario: Scenario

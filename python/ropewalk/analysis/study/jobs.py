@@ -18,17 +18,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class Job:
-    """Parameters common to all points of a study.
-
-    Attributes
-    ----------
-    scenario : Scenario
-        The scenario whose keys are varied.
-    verb : str
-        Verb to run.
-    version : str
-        Version of Ropewalk, which workers must match.
-    """
+    """Scenario, verb and version of Ropewalk of all points; workers must have this version."""
 
     scenario: Scenario
     verb: str
@@ -37,16 +27,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a study.
+    """One run of a study: values of the varied keys, and seed.
 
-    Attributes
-    ----------
-    changes : tuple of (str, str)
-        Values of the varied keys.
-    seed : int
-        Seed of the run.
-    key : str
-        Identity: hash of all that determines the result.
+    `key` is its identity, a hash of all that determines the result.
     """
 
     changes: tuple[tuple[str, str], ...]

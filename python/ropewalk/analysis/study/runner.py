@@ -21,16 +21,9 @@ GROWTH = 2  # largest growth factor of the number of runs in one step
 class Runner:
     """Runs the missing points of a study.
 
-    Parameters
-    ----------
-    study : Definition
-        The study to run.
-    known : mapping of str to dict
-        Rows of finished points by key; with a stopping rule, with the number it tests.
-    keep : callable
-        Called with new rows.
-    progress : callable, optional
-        Called with the finished and the initially missing number of runs.
+    `known` has the rows of finished points by key; with a stopping rule, with the number it tests.
+    `keep` is called with new rows, `progress` with the finished and the initially missing number
+    of runs.
     """
 
     def __init__(

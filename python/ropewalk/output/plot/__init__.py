@@ -4,9 +4,11 @@ Each function takes `Results` and returns a matplotlib figure, which notebooks d
 display and changes no global state. `save` writes a figure as PNG, SVG or PDF. All but `delays`,
 `shares` and `airtime` need a timeline: run with ``step``.
 
-For several runs a picture shows means with bands: the 95 % interval of the mean by Student's t.
-``seed`` selects one run. ``ax`` draws on your axes and returns them. ``width`` draws for a paper,
-``"column"`` or ``"page"`` wide.
+Arguments common to most functions are ``results`` (runs, with a timeline where needed), ``seed``
+(run to show; by default the means of all runs, with a band for their 95 % interval by Student's
+t), ``ax`` (axes to draw on, which keep their settings and are returned) and ``width``
+(``"column"`` or ``"page"`` of a paper). They raise ValueError if there is no run with this seed,
+or no data for the picture.
 """
 
 from .export import FORMATS, check_format, save

@@ -62,16 +62,10 @@ AIRTIME = {
 
 @dataclass(frozen=True)
 class Goodput:
-    """Goodput over time, 10^6 bit/s.
+    """Goodput over time, 10^6 bit/s: in order at the application, and of each subflow.
 
-    Attributes
-    ----------
-    arrived : tuple of (int, str, Curve)
-        Number, name and goodput of each subflow, in stacking order.
-    total : Curve
-        Goodput in order at the application.
-    capacity : Curve
-        Sum of the links' rates; NaN if unknown.
+    `arrived` has number, name and goodput of the subflows, in stacking order. `capacity` is the
+    sum of the links' rates, NaN if unknown.
     """
 
     arrived: tuple[tuple[int, str, Curve], ...]

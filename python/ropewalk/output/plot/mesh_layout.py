@@ -20,21 +20,11 @@ PACKET_BYTES = 1500
 
 
 def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
-    """Draw the mesh of a scenario.
+    """Draw the mesh of a scenario; ValueError without ``[mesh]``.
 
     A disc around each inner node of a route shows its range. Inner nodes of another route in the
     disc share its zone; a line marks each such pair. The legend has the airtime of a full packet
     over each route, with acknowledgements, in an idle channel.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Scenario with ``[mesh]``.
-
-    Raises
-    ------
-    The scenario has no mesh.
-        It has none.
 
     Examples
     --------

@@ -30,16 +30,9 @@ MAX_LABELLED = 150  # largest number of labelled cells of a heat map
 
 @dataclass(frozen=True)
 class Scale:
-    """Values of a column on an axis.
+    """Values of a column on an axis, with their positions.
 
-    Attributes
-    ----------
-    label : str
-        Label of the axis.
-    places : dict
-        Position of each value on the axis.
-    names : list of str or None
-        Labels at 0, 1, 2, ...; None for numeric values.
+    `names` are the labels at 0, 1, 2, ...; None for numeric values.
     """
 
     label: str
@@ -71,32 +64,10 @@ def series(
 ) -> On:
     """Draw a line for each series over a varied key: means over runs, with 95 % intervals.
 
-    Parameters
-    ----------
-    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, such as the ``points`` of `ropewalk.study`.
-    x : str
-        Column such as a varied key. Values with units, such as ``"10 ms"``, are numbers.
-    y : str
-        Column of the quantity.
-    by : str or sequence of str
-        Columns whose values define the series.
-    title : str
-        Title of the picture.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        A column does not exist, or has no numbers.
+    `points` is any table with one row per run (polars, pandas, or a mapping of columns), such as
+    the ``points`` of `ropewalk.study`. `x` is a column such as a varied key; values with units,
+    such as ``"10 ms"``, are numbers. `y` is the quantity's column. The values of the columns `by`
+    define the series. Raises ValueError if a column does not exist or has no numbers.
 
     Examples
     --------
@@ -164,33 +135,9 @@ def heat_map(
 ) -> On:
     """Draw a map over two varied keys: means over runs as colours, and as numbers in small maps.
 
-    Parameters
-    ----------
-    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, such as the ``points`` of `ropewalk.study`.
-    x, y : str
-        Columns, such as varied keys.
-    of : str
-        Column of the quantity.
-    limits : (float, float), optional
-        Values at the ends of the colour scale, for comparable maps. Default: the range of the
-        data.
-    title : str
-        Title of the picture.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        A column does not exist, or has no numbers.
+    `points` is a table as for `series`; `x` and `y` are columns such as varied keys, `of` is the
+    quantity's column. `limits` are the values at the ends of the colour scale, for comparable
+    maps; the default is the range of the data.
 
     Examples
     --------
@@ -253,33 +200,9 @@ def hull(
 ) -> On:
     """Draw the trade-off of two quantities: means, and the lower convex hull of each series.
 
-    A point on the hull between two dots is reached by time-sharing of the two.
-
-    Parameters
-    ----------
-    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
-        One row per run, such as the ``points`` of `ropewalk.study`.
-    x, y : str
-        Columns of the quantities, such as the share of late frames and the cost; smaller is
-        better.
-    by : str
-        Column whose values define the series, such as ``"transport.scheduler"``.
-    title : str
-        Title of the picture.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        A column does not exist, or has no numbers.
+    A point on the hull between two dots is reached by time-sharing of the two. `points` is a table
+    as for `series`. `x` and `y` are columns such as the share of late frames and the cost; smaller
+    is better. The values of the column `by`, such as ``"transport.scheduler"``, define the series.
 
     Examples
     --------

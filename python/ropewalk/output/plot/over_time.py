@@ -27,27 +27,6 @@ def goodput(
 ) -> On:
     """Draw stacked subflow goodput over time, with the total and the capacity.
 
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or no timeline.
-
     Examples
     --------
     >>> import ropewalk
@@ -72,31 +51,10 @@ def windows(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Congestion window, slow-start threshold and bytes in flight over time, per subflow.
+    """Draw congestion window, slow-start threshold and bytes in flight over time, per subflow.
 
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    subflow : str, optional
-        Name of the only subflow to show, as in its panel's title.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on, with `subflow`; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    matplotlib.figure.Figure or matplotlib.axes.Axes
-        The picture, a panel for each subflow; or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, no such subflow, or no timeline; or `ax` is given for
-        several subflows.
+    `subflow` is the name of the only subflow to show, as in its panel's title; `ax` needs it if
+    there are several.
 
     Examples
     --------
@@ -143,28 +101,7 @@ def reorder_buffer(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Bytes in the receiver's reorder buffer over time.
-
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or no timeline of this buffer, as on the testbed.
+    """Draw the bytes in the receiver's reorder buffer over time; the testbed does not know them.
 
     Examples
     --------
@@ -194,29 +131,9 @@ def player_buffer(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Playout buffer of a video's player over time, in seconds.
+    """Draw the playout buffer of a video's player over time, in seconds.
 
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or no timeline, or the first flow has no player: simulated
-        video with a ``buffer``, or ``chunks``.
+    The first flow needs a player: simulated video with a ``buffer``, or ``chunks``.
 
     Examples
     --------
@@ -250,27 +167,6 @@ def flows(
 
     The flows of an entry are summed. The testbed has no timelines of competitors.
 
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, no timeline, or only one flow.
-
     Examples
     --------
     >>> import ropewalk
@@ -291,25 +187,6 @@ def flows(
 
 def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
     """Draw all pictures of the results on one page.
-
-    Parameters
-    ----------
-    results : Results
-        Runs with a timeline.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    width : {"column", "page"}, optional
-        Draw it for a paper.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The page.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or no timeline.
 
     Examples
     --------

@@ -30,24 +30,8 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
 
     Numeric keys are axes: one key gives a line for each combination of the others, two a map for
     each. Names are placed side by side. If links have prices and data can be late, lateness is
-    drawn over cost, with the hull of each series.
-
-    Parameters
-    ----------
-    made : StudyResults
-        Results of the study.
-    width : {"column", "page"}, optional
-        Draw for a paper.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    ValueError
-        No run is finished, or all have equal numbers.
+    drawn over cost, with the hull of each series. Raises ValueError if no run is finished, or all
+    have equal numbers.
 
     Examples
     --------

@@ -24,16 +24,10 @@ WHOLE = 0.99  # share of its length from which a step counts as whole
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over time: mean over runs, and its interval.
+    """A quantity over time: mean over the runs not yet ended, NaN if unknown.
 
-    Attributes
-    ----------
-    edges : array
-        Edges of the steps in s; one more than there are values.
-    mean : array
-        Mean over the runs not yet ended; NaN if unknown.
-    half : array or None
-        Half the mean's 95 % interval by Student's t; None for one run.
+    `edges` of the steps, in s, are one more than the values. `half` is half the mean's 95 %
+    interval by Student's t; None for one run.
     """
 
     edges: Array
@@ -55,17 +49,10 @@ class Curve:
 
 
 class Steps:
-    """The steps of some runs.
+    """The steps of one flow in some runs.
 
     A run's last step is omitted if it is shorter than the others: a transfer ended in it, so its
-    rates are not comparable.
-
-    Parameters
-    ----------
-    connection : polars.DataFrame
-        Rows of one flow with ``seed`` and ``time_s``, the end of each step.
-    seeds : sequence of int
-        Seeds of the runs.
+    rates are not comparable. `connection` has ``seed`` and ``time_s``, the end of each step.
     """
 
     def __init__(self, connection: pl.DataFrame, seeds: Sequence[int]) -> None:

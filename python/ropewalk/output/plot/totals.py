@@ -20,30 +20,10 @@ def delays(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Distribution of the delay from the application's write to delivery in order.
+    """Draw the distribution of the delay from the application's write to delivery in order.
 
-    Parameters
-    ----------
-    results : Results
-        Runs.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    label : str, optional
-        Name of the curve if several share `ax`. Default on given axes: the last changed key.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed.
+    `label` is the name of the curve if several share `ax`. Default on given axes: the last changed
+    key.
 
     Examples
     --------
@@ -72,27 +52,6 @@ def shares(
 ) -> On:
     """Draw each flow's share of each link, competitors included, and the unused rest.
 
-    Parameters
-    ----------
-    results : Results
-        Runs.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or only one flow.
-
     Examples
     --------
     >>> import ropewalk
@@ -119,27 +78,6 @@ def airtime(
     width: Width | None = None,
 ) -> On:
     """Draw each 802.11 radio's use of time, as stacked shares.
-
-    Parameters
-    ----------
-    results : Results
-        Runs.
-    seed : int, optional
-        Run to show. Default: means of all runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; they keep their settings.
-    width : {"column", "page"}, optional
-        Draw a figure for a paper.
-
-    Returns
-    -------
-    Figure or Axes
-        The picture, or `ax`.
-
-    Raises
-    ------
-    ValueError
-        There is no run with this seed, or there are no radios.
 
     Examples
     --------

@@ -19,16 +19,9 @@ COLUMN, ROW = 270, 96
 
 @dataclass(frozen=True)
 class DrawingLayout:
-    """Nodes with their positions in a drawing.
+    """Positions of nodes in a drawing.
 
-    Attributes
-    ----------
-    of : mapping of str to (float, float)
-        Position of each node.
-    width, height : float
-        Size of the drawing.
-    heard : tuple of (str, str)
-        Pairs of mesh nodes in range of each other, joined by a line.
+    `heard` has the pairs of mesh nodes in range of each other, joined by a line.
     """
 
     of: Mapping[str, Point]

@@ -10,17 +10,7 @@ from ...scenario.setup import Setup
 
 @dataclass(frozen=True)
 class FlowPath:
-    """A path of a flow.
-
-    Attributes
-    ----------
-    flow : str
-        Name of the flow.
-    path : str
-        Name of the path.
-    links : tuple of str
-        Names of its links in order.
-    """
+    """A path of a flow, with the names of its links in order."""
 
     flow: str
     path: str

@@ -22,18 +22,8 @@ class Cell:
 class Table:
     """A table that can be sorted by each column.
 
-    Attributes
-    ----------
-    caption : str
-        Meaning of the rows, such as "links".
-    headings : tuple of str
-        Column headings with units. The first column names the row.
-    rows : tuple of tuple of Cell
-        Rows as long as the headings.
-    strong : tuple of int
-        Indices of emphasised rows.
-    note : str
-        Omitted rows and where to find them; may be empty.
+    `caption` is the meaning of the rows, such as "links". The first column names the row. `strong`
+    has the indices of emphasised rows, `note` the omitted rows and their file.
     """
 
     caption: str
@@ -124,16 +114,8 @@ class Part:
 class Section:
     """The section of one folder of results.
 
-    Attributes
-    ----------
-    title : str
-        Title of the scenario or the item.
-    kind : str
-        The verb in words.
-    parts : tuple of Part
-        Parts in reading order; empty ones are omitted.
-    command : str
-        The command that made it, which distinguishes equal titles; may be empty.
+    `kind` is the verb in words. Empty parts are omitted. `command` distinguishes equal titles, and
+    may be empty.
     """
 
     title: str

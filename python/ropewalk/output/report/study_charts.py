@@ -28,15 +28,7 @@ INTERVALS = "Lines on bars are 95 % intervals over the runs."
 
 @dataclass(frozen=True)
 class Axis:
-    """A varied key.
-
-    Attributes
-    ----------
-    key : str
-        Such as ``"link.dsl.delay"``.
-    values : tuple of str
-        As spelled, in the study's order.
-    """
+    """A varied key with its values as spelled, in the study's order."""
 
     key: str
     values: tuple[str, ...]
@@ -67,13 +59,8 @@ class Axis:
 class StudyTable:
     """The combinations of a study, a row each.
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        The varied keys.
-    rows : polars.DataFrame
-        A column for each key as spelled, ``runs``, the mean of each quantity, and ``ci95_...``,
-        half its 95 % interval.
+    Columns are each key as spelled, ``runs``, the mean of each quantity, and ``ci95_...``, half
+    its 95 % interval.
     """
 
     axes: tuple[Axis, ...]

@@ -29,16 +29,8 @@ if TYPE_CHECKING:
 class FolderContents:
     """Files of a results folder other than the JSON object.
 
-    Attributes
-    ----------
-    scenario : Scenario, or mapping of str to Scenario
-        The scenario, or several by name.
-    tables : mapping of str to polars.DataFrame
-        Tables by name; empty ones are omitted.
-    pictures : mapping of str to callable
-        Drawing functions by name, the main picture first.
-    more : callable, optional
-        Writes further files to the new folder.
+    Empty tables are omitted. `pictures` are drawing functions by name, the main picture first.
+    `more` writes further files.
     """
 
     scenario: Scenario | Mapping[str, Scenario]

@@ -29,16 +29,8 @@ Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times
 class EntryTable:
     """A table of entries of one kind, such as links, with its columns.
 
-    Attributes
-    ----------
-    what : str
-        Name of an entry, such as "link".
-    label : str
-        Key of an entry's label.
-    entries : list of dict
-        Entries in the shape of a run's JSON object.
-    columns : mapping of str to tuple
-        By heading: key, factor of the value, and format.
+    `what` is the name of an entry, such as "link", and `label` the key of its label. Entries have
+    the shape of a run's JSON object. `columns` has key, factor and format by heading.
     """
 
     what: str

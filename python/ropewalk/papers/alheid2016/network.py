@@ -107,22 +107,11 @@ queue = "400 packets"
 
 @dataclass(frozen=True)
 class Experiment:
-    """A transport over the two networks of a scenario.
+    """A transport over the two networks of one of the paper's scenarios, 1 to 4.
 
-    Attributes
-    ----------
-    number : int
-        The paper's scenario, 1 to 4.
-    coupling : str
-        Our name of the congestion control.
-    policy : str or None
-        The module's policy; None means MPTCP of RFC 8684.
-    over : str
-        Radios, or wired links in their place.
-    distance_m : int
-        Distance of the station to both access points, for radios.
-    second_ms : float
-        Delay of the second wired link; the first has 12 ms.
+    `policy` is the module's policy; None means MPTCP of RFC 8684. `distance_m` is from the station
+    to both access points. With wired links instead of radios, the second has the delay
+    `second_ms`, the first 12 ms.
     """
 
     number: int
@@ -178,13 +167,8 @@ class Experiment:
 class ExperimentRuns:
     """Runs of one experiment.
 
-    Attributes
-    ----------
-    experiment : Experiment
-        The experiment.
-    rows : list of dict
-        Measurements of each run: out of order in percent, largest number of stored segments,
-        gThroughput (module only) and goodput in Mbit/s, goodput of each path.
+    Rows have the measurements: out of order in percent, largest number of stored segments,
+    gThroughput (module only) and goodput in Mbit/s, goodput of each path.
     """
 
     experiment: Experiment

@@ -28,23 +28,10 @@ PER_MBIT = 64  # packets of 2048 bytes in 2^20 bit
 class Links:
     """Kind of links of an experiment.
 
-    Attributes
-    ----------
-    key : str
-        Short name for files and tables.
-    name : str
-        Description.
-    mbit : float or None
-        Bits in a Mbit, for links whose nominal rate equals the departure rate at 2^20 bit; None
-        for links whose goodput equals the departure rate.
-    frame : int
-        Bytes of framing for each IP packet.
-    timestamps : bool
-        Whether TCP uses timestamps.
-    backbone_mbps : float or None
-        Rate of the shared link, 10^6 bit/s; None for unlimited.
-    delay_ms : float
-        One-way delay of a connection's own link.
+    `mbit` are the bits in a Mbit, for links whose nominal rate equals the departure rate at 2^20
+    bit; None for links whose goodput equals the departure rate. `frame` are the bytes of framing
+    for each IP packet. `backbone_mbps` is the rate of the shared link in 10^6 bit/s, None for
+    unlimited, and `delay_ms` the one-way delay of a connection's own link.
     """
 
     key: str

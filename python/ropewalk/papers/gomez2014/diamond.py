@@ -115,19 +115,7 @@ size = "20 MB"
 
 @dataclass(frozen=True)
 class Stack:
-    """A compared transport.
-
-    Attributes
-    ----------
-    key : str
-        Short name for files and tables.
-    name : str
-        Description.
-    channels : int
-        Number of channels of the paths.
-    keys : mapping of str to str
-        Keys of ``[transport]``, as in a scenario file.
-    """
+    """A compared transport: number of channels of its paths, and keys of ``[transport]``."""
 
     key: str
     name: str
@@ -221,18 +209,9 @@ MODULE_COUPLED = _module("module-coupled", "fully coupled", "fully-coupled")
 
 @dataclass(frozen=True)
 class StackRuns:
-    """Runs of one experiment.
+    """Runs of one experiment, with a timeline.
 
-    Attributes
-    ----------
-    stack : Stack
-        The transport.
-    upper, lower : float
-        Frame error ratios of the relays' first hops.
-    scenario : Scenario
-        The experiment's scenario.
-    results : Results
-        The runs, with a timeline.
+    `upper` and `lower` are the frame error ratios of the relays' first hops.
     """
 
     stack: Stack

@@ -93,21 +93,7 @@ ALL = (*STACKS, TWO_AS_PUBLISHED, ONE_AS_PUBLISHED, MODULE_COMPENSATED, MODULE_O
 
 @dataclass(frozen=True)
 class MeshRuns:
-    """Runs of one transport over one deployment.
-
-    Attributes
-    ----------
-    number : int
-        Index of the deployment.
-    hops, second : int
-        Hops of route 1 and of route 2.
-    stack : Stack
-        The transport.
-    scenario : Scenario
-        Simulated scenario.
-    goodputs_mbps : tuple of float
-        Goodput for each seed.
-    """
+    """Runs of one transport over one deployment, with the hops of both routes."""
 
     number: int
     hops: int

@@ -126,32 +126,14 @@ def _draw(number: int) -> RandomScenario:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """Measurements of a scenario after the warm-up.
+    """Measurements of a scenario after the warm-up, arrays by subflow.
 
-    Attributes
-    ----------
-    case : RandomScenario
-        The scenario.
-    seed : int
-        The run's seed.
-    rates : numpy.ndarray, shape (n,)
-        Rate x of each subflow, packets per second.
-    window_rates : numpy.ndarray, shape (n,)
-        Rate x_cw allowed by its window, the mean of window over round trip, packets per second.
-    carried : numpy.ndarray, shape (n,)
-        The smaller of x_cw and the capacity.
-    rtt : numpy.ndarray, shape (n,)
-        Mean smoothed round trip, seconds.
-    loss : numpy.ndarray, shape (n,)
-        Share p of its lost or dropped packets.
-    recoveries : numpy.ndarray, shape (n,)
-        Fast recoveries per second.
-    timeouts : int
-        Timeouts of all subflows.
-    backlog_s : float
-        Mean delay from windows temporarily below the demand, for a fluid.
-    delay_s : dict
-        Delay from the application's write to delivery in order: mean, p95, p99, max.
+    `rates` are x and `window_rates` x_cw, the mean of window over round trip, in packets per
+    second; `carried` is the smaller of x_cw and the capacity. `rtt` is the mean smoothed round
+    trip in seconds, `loss` the share p of lost or dropped packets, `recoveries` the fast
+    recoveries per second. `timeouts` count all subflows. `backlog_s` is the mean delay from
+    windows temporarily below the demand, for a fluid. `delay_s` has mean, p95, p99 and max of the
+    delay from the application's write to delivery in order.
     """
 
     case: RandomScenario

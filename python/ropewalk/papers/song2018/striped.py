@@ -61,18 +61,9 @@ NAMES = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
 class Striped:
     """A transfer over the first of the paper's links.
 
-    Attributes
-    ----------
-    facts : mapping
-        The paper's rates, segment, windows and acknowledgements.
-    delays_s : sequence of float
-        Round trip of each link, all of it in the data's direction, as in the paper's model.
-    transfer_bytes : float
-        Payload.
-    sack : bool
-        Whether both ends use SACK.
-    beyond : {"nothing", "loss", "jitter", "cubic"}
-        Effect in the simulation that no model includes.
+    `facts` has the paper's rates, segment, windows and acknowledgements, `delays_s` the round trip
+    of each link, all of it in the data's direction, as in the paper's model. `beyond` is an effect
+    in the simulation that no model includes.
     """
 
     facts: dict[str, Any]
