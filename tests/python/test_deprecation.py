@@ -6,7 +6,10 @@ import sys
 import pytest
 
 RENAMED = {
+    "ropewalk": {"Counsel": "AdviceResults"},
     "ropewalk.emulation": {"Run": "KernelRun"},
+    "ropewalk.mesh": {"Counted": "DeploymentStatistics"},
+    "ropewalk.reproduction": {"Comparison": "ComparedValue"},
     "ropewalk.scenario": {"spelled": "toml_value"},
     "ropewalk.scenario.setup": {"Radio": "NodeRadio"},
     "ropewalk.model.cheapest_in_time": {"Link": "PricedLink"},
