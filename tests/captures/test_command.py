@@ -59,7 +59,7 @@ def test_a_bad_capture_has_another_status(tmp_path):
         (plain_tcp(), ["--local", "10.0.1.1", "--pattern"]),
     ],
 )
-def test_options_say_what_to_expect(packets, options, tmp_path):
+def test_check_options_set_expectations(packets, options, tmp_path):
     path = tmp_path / "made.pcap"
     path.write_bytes(pcap(packets))
     assert run(path, *options).returncode == 0
@@ -93,7 +93,7 @@ def test_non_capture_file_is_invalid_input(content, arguments, said, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_json_has_what_was_found(tmp_path):
+def test_check_json_has_the_findings(tmp_path):
     path = tmp_path / "bad.pcapng"
     path.write_bytes(pcapng([packet | {"window": 0} for packet in mptcp()], ["dsl"]))
     done = run(path, "--json")

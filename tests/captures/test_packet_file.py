@@ -128,7 +128,7 @@ def test_local_addresses_determine_directions(tmp_path):
         ([block_option(9, b"\x09")], (7 << 32) + 1, (7 << 32) + 1),
     ],
 )
-def test_time_is_counted_as_the_interface_says(options, ticks, time_ns, tmp_path):
+def test_packet_time_uses_the_interface_resolution(options, ticks, time_ns, tmp_path):
     (record,) = read(tmp_path, section() + interface(*options) + packet(ticks=ticks))
     assert record.time_ns == time_ns
 

@@ -119,7 +119,7 @@ def test_the_advised_links_are_nearly_the_best_of_all_subsets(seed):
     assert check.ratio >= 0.97
 
 
-def test_what_all_gives_together_is_drawn_anew(scenario):
+def test_combined_advice_uses_fresh_seeds(scenario):
     lossy = scenario.with_({"link.near.loss": "1 %", "duration": "2 s"})
     present = ropewalk.advise(lossy, seed=3, runs=2).about("together").evidence[0]
     drawn = ropewalk.simulate(lossy, seed=5, runs=2)
@@ -162,7 +162,7 @@ def test_the_rule_of_thumb_is_twice_all_rates_times_the_longest_round_trip(resul
     assert buffers.numbers["rule_of_thumb_bytes"] == pytest.approx(rule)
 
 
-def test_all_together_is_simulated_beside_what_is_there(scenario, results):
+def test_combined_advice_is_compared_with_the_present(scenario, results):
     together = results.about("together")
     present = next(row for row in together.evidence if row.what == "as it is")
     assert present.numbers["goodput_mbps"] == goodput(scenario, {})
@@ -299,7 +299,7 @@ def test_without_prices_nothing_has_a_cost(scenario):
         ("2 Mbit/s", "1 ms", "least attainable bound is"),
     ],
 )
-def test_what_cannot_be_had_is_said(scenario, rate, delay, said):
+def test_impossible_rate_is_reported(scenario, rate, delay, said):
     short = scenario.with_({"duration": "1 s"})
     assert said in ropewalk.advise(short, rate=rate, delay=delay).about("least-cost").answer
 
@@ -342,7 +342,7 @@ def measured(*goodputs):
         (measured(10.0, 20.0, 10.0), measured(12.0, 10.0, 12.0), False),  # much, by chance
     ],
 )
-def test_what_is_less_within_noise_is_as_good(best, other, as_good):
+def test_difference_within_noise_is_as_good(best, other, as_good):
     assert Judge(stream=False).as_good(other, best) == as_good
 
 
@@ -369,7 +369,7 @@ def test_runs_are_several_only_where_something_is_random(scenario):
         ('[transport]\nprofile = "rfc"\nreordering = "f-rto"', False),
     ],
 )
-def test_every_flow_counts_for_what_is_random(added, random):
+def test_randomness_of_any_flow_counts(added, random):
     links, _, _ = TWO_AND_ONE_FAR.partition("[transport]")
     changed = ropewalk.Scenario(links + added)
     assert is_random(changed) == random
@@ -408,7 +408,7 @@ def test_text_names_the_options_that_follow_the_advice(command, file):
     assert "of all 7 subsets" in done.stdout
 
 
-def test_what_is_kept_can_be_read_again(command, file, tmp_path):
+def test_stored_advice_loads(command, file, tmp_path):
     out, picture = tmp_path / "kept", tmp_path / "subsets.svg"
     done = command("advise", file, "--set", "duration=2s", "--out", out, "--plot", picture)
     assert (done.returncode, done.stderr) == (0, "")
@@ -448,7 +448,7 @@ def test_every_option_of_advise_is_in_the_guide(command):
     assert [option for option in options if option != "--help" and option not in page] == []
 
 
-def test_advice_over_the_air_says_what_it_cannot():
+def test_advice_over_wireless_names_its_limits():
     scenario = ropewalk.Scenario.load(ROOT / "scenarios/papers/gomez-2014.toml")
     results = ropewalk.advise(scenario, rate="3 Mbit/s", runs=1)
     answers = {advice.question: advice for advice in results.advice}

@@ -174,7 +174,7 @@ STEP = 'must have a unit; allowed: a time such as "10 ms"'
     (lambda s: plot.series(None, KEY), "points = None: allowed: a data frame of polars or pandas"),
     (lambda s: plot.save(1, "x.png"), "figure = 1: allowed: a figure, such as plot.goodput"),
 ])  # fmt: skip
-def test_an_error_names_the_argument_and_what_is_allowed(short, call, said):
+def test_errors_name_argument_and_allowed_values(short, call, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         call(short)
 

@@ -61,7 +61,7 @@ def case(request, tmp_path):
     return path, words
 
 
-def test_the_command_says_what_is_wrong_and_where(refused, case):
+def test_command_names_error_and_place(refused, case):
     path, words = case
     told = refused("simulate", path, "--json")
     assert str(path) in told
@@ -101,7 +101,7 @@ def test_with_names_itself_and_not_an_option():
     assert all(line.startswith("with_: ") for line in lines)
 
 
-def test_a_key_that_takes_no_algorithm_is_refused_with_those_that_do():
+def test_algorithm_of_wrong_key_is_rejected_with_the_right_keys():
     with pytest.raises(ValueError, match=r"key = 'schedulers': allowed: .*scheduler"):
         ropewalk.algorithms("schedulers")
 
@@ -181,7 +181,7 @@ def test_a_file_that_may_not_be_read(refused, tmp_path):
         (b"\xff\xfe", ["UTF-8"]),
     ],
 )
-def test_a_trace_that_is_none(refused, tmp_path, content, words):
+def test_invalid_trace_is_rejected(refused, tmp_path, content, words):
     (tmp_path / "bad.down").write_bytes(content)
     path = tmp_path / "traced.toml"
     path.write_text(GOOD.replace('rate = "16 Mbit/s"', 'trace = "bad.down"'))

@@ -17,7 +17,7 @@ PCAPNG = bytes.fromhex("0a0d0d0a")
 PCAP = bytes.fromhex("d4c3b2a1")
 
 
-def test_a_capture_is_written_and_said_to_be(command, tmp_path):
+def test_capture_is_written_and_reported(command, tmp_path):
     path = tmp_path / "two.pcapng"
     done = command("simulate", SCENARIO, *SMALL, "--capture", path)
     assert done.returncode == 0
@@ -26,7 +26,7 @@ def test_a_capture_is_written_and_said_to_be(command, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["two.pcapng"]
 
 
-def test_the_ending_says_the_format_and_the_place_what_is_seen(tmp_path):
+def test_capture_format_follows_ending_and_place(tmp_path):
     scenario = ropewalk.Scenario.load(SCENARIO).with_({"traffic.size": "500 kB"})
     sizes = {}
     for place in ("sender", "receiver", "dsl", "cable"):

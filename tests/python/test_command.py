@@ -129,7 +129,7 @@ def test_out_touches_no_folder_of_others(refused, tmp_path):
         ("--plot", "none/page.png", "no such folder"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_the_run(refused, tmp_path, option, place, said):
+def test_unwritable_outputs_are_rejected_before_the_run(refused, tmp_path, option, place, said):
     (tmp_path / "file").write_text("")
     assert said in refused("simulate", TWO_LINKS, option, tmp_path / place)
 

@@ -22,7 +22,7 @@ def compared(two_links):
     return ropewalk.compare(two_links, ways=["predict", "simulate"], runs=3, step="100 ms")
 
 
-def test_each_way_says_what_it_says_alone(compared, two_links):
+def test_each_way_gives_its_separate_result(compared, two_links):
     alone = ropewalk.simulate(two_links, runs=3, step="100 ms").json()
     predicted = ropewalk.predict(two_links).json()
     printed = compared.json()
@@ -44,7 +44,7 @@ def test_accuracy_is_that_of_song_2018(compared):
     )
 
 
-def test_numbers_stand_side_by_side_with_their_intervals(compared):
+def test_numbers_have_a_column_and_interval_for_each_way(compared):
     rows = {row["quantity"]: row for row in compared.numbers.iter_rows(named=True)}
     assert compared.numbers.columns == ["quantity", "predict", "simulate", "ci95_simulate"]
     goodput = rows["goodput_mbps"]
@@ -86,7 +86,7 @@ def test_ways_that_differ_are_explained(two_links):
     assert compared.predictions.best.bottleneck in said
 
 
-def test_a_difference_within_the_intervals_is_none(two_links):
+def test_difference_within_intervals_is_not_explained(two_links):
     """Two runs of a short lossy transfer differ too much for a meaningful mean."""
     lossy = two_links.with_({"link.cable.loss": "4 %", "traffic.size": "300 kB"})
     compared = ropewalk.compare(lossy, ways=["predict", "simulate"], runs=2)
@@ -98,7 +98,7 @@ def test_a_difference_within_the_intervals_is_none(two_links):
     assert not any(said.startswith("predict is") for said in compared.explanation)
 
 
-def test_what_delivers_nothing_has_no_accuracy(two_links):
+def test_accuracy_is_absent_without_deliveries(two_links):
     dark = two_links.with_(
         {name: [["0 s", "30 s"]] for name in ("link.dsl.down", "link.cable.down")}
     )
@@ -134,7 +134,7 @@ def test_the_picture_shows_each_way_and_the_capacity(compared, tmp_path):
     assert plot.save(figure, tmp_path / "compared.svg").stat().st_size > 4000
 
 
-def test_the_picture_of_several_runs_says_what_its_intervals_are(two_links):
+def test_picture_of_several_runs_names_its_intervals(two_links):
     compared = ropewalk.compare(two_links, ways=["predict", "simulate"], runs=2)
     figure = draw(compared)
     title = "Two unequal links: means of 2 runs (dots), with 95 % intervals"
@@ -170,7 +170,7 @@ def test_the_table_names_ways_subflows_links_and_accuracy(command):
         assert word in done.stdout
 
 
-def test_runs_that_differ_beyond_chance_say_so():
+def test_significant_differences_are_reported():
     near = [{"goodput_mbps": value, "delay_ms.p99": 100.0} for value in (9.0, 9.1, 9.2, 9.3)]
     far = [{"goodput_mbps": value, "delay_ms.p99": 100.0} for value in (9.9, 9.8, 9.7, 9.6)]
     goodput, delay = agreements("simulate", "testbed", {"simulate": near, "testbed": far})

@@ -89,7 +89,7 @@ def test_addresses_are_spelled_as_socks_has_them(host, spelled):
         (200, errno.EIO, OSError),
     ],
 )
-def test_what_the_far_end_says_becomes_an_errno(reply, number, kind):
+def test_reply_codes_become_errnos(reply, number, kind):
     wanted = request(b"\x03\x01a\x00\x50")
     answer = bytes([5, reply, 0]) + ANY
     with (
@@ -122,7 +122,7 @@ def test_user_and_password_are_sent_if_given():
         ropewalk.connect(("a", 80), address)
 
 
-def test_what_is_no_proxy_is_told():
+def test_connect_rejects_other_servers():
     with (
         proxy((GREETING, b"HTTP/1.1 400 Bad Request\r\n")) as (address, _),
         pytest.raises(OSError, match="SOCKS") as caught,
@@ -131,7 +131,7 @@ def test_what_is_no_proxy_is_told():
     assert caught.value.errno == errno.EPROTO
 
 
-def test_a_proxy_that_says_nothing_times_out_and_none_is_refused():
+def test_silent_proxy_times_out_and_missing_one_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TimeoutError):
         ropewalk.connect(("a", 80), silent.getsockname(), timeout=0.2)
     with (
@@ -159,6 +159,6 @@ def test_a_proxy_that_says_nothing_times_out_and_none_is_refused():
         (("a", 80), {"user": "van"}, "user and password"),
     ],
 )
-def test_wrong_input_names_what_is_allowed(address, options, says):
+def test_connect_names_allowed_arguments(address, options, says):
     with pytest.raises(ValueError, match=says):
         ropewalk.connect(address, **options)

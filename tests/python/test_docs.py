@@ -82,7 +82,7 @@ def test_links_between_pages_lead_somewhere():
     assert wrong == []
 
 
-def test_the_page_of_keys_is_what_the_schema_says():
+def test_keys_page_matches_the_schema():
     make_keys = runpy.run_path(str(ROOT / "docs/make_keys.py"))
     assert make_keys["PAGE"].read_text() == make_keys["page"](), "run: make docs"
 
@@ -99,7 +99,7 @@ def test_glossary_has_each_term_of_the_scenario_file_and_of_the_gateway():
     assert {term for term in terms if term.replace("-", "_") not in page} - known == set()
 
 
-def test_the_guide_says_where_the_profiles_differ():
+def test_guide_lists_differences_of_profiles():
     links = "".join(f'[[link]]\nname = "{name}"\nrate = "9 Mbit/s"\n' for name in "ab")
     in_force = []
     for profile in ("linux", "ns-3", "rfc"):
@@ -159,7 +159,7 @@ def test_every_option_of_study_is_in_its_page(command):
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_tutorial_shows_what_its_commands_print(page, tmp_path):
+def test_tutorials_show_current_output(page, tmp_path):
     tutorials = runpy.run_path(str(ROOT / "docs/make_tutorials.py"))
     text = page.read_text()
     assert tutorials["renewed"](text, tmp_path) == text, "run: make docs"
@@ -170,7 +170,7 @@ def test_a_tutorial_shows_what_its_commands_print(page, tmp_path):
         assert (tutorials["PICTURES"] / picture).exists(), "run: make docs"
 
 
-def test_beside_each_picture_stands_what_makes_it():
+def test_each_picture_has_its_command():
     pictures, silent = 0, []
     for page in EVERY_PAGE:
         for picture, next_words in re.findall(

@@ -55,7 +55,7 @@ def test_signals_go_on_to_the_program(number):
     assert child.returncode == 5
 
 
-def test_wrong_input_is_told():
+def test_emulate_rejects_wrong_input():
     with start("--set", "link.dsl.delay=30", "--", "true") as child:
         _, said = child.communicate(timeout=60)
     assert child.returncode == 2

@@ -22,7 +22,7 @@ def test_a_program_runs_with_the_library_and_keeps_its_status(tmp_path):
     assert done.stdout.endswith("libropewalk_preload.so\n")
 
 
-def test_without_a_gateway_one_line_says_so(tmp_path):
+def test_missing_gateway_gives_one_line(tmp_path):
     done = run("--control", str(tmp_path / "none"), "--", sys.executable, "-c", "pass")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

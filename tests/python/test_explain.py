@@ -56,7 +56,7 @@ def test_a_flow_without_a_name_is_the_one_in_its_place():
     assert found["competitor.late.count"] == "default"
 
 
-def test_a_parameter_that_is_set_is_told_by_its_key():
+def test_set_parameter_is_listed_by_key():
     changes = [("transport.scheduler.name", "blest"), ("transport.scheduler.lambda", "1.3")]
     scenario = ropewalk.Scenario.load(TWO_LINKS, changes)
     setting = next(each for each in ropewalk.explain(scenario).settings if each.key == "scheduler")
@@ -78,7 +78,7 @@ def test_a_parameter_that_is_set_is_told_by_its_key():
         ("bas", 'kind = "web"', ("false", "protocol bas"), ("false", "protocol bas")),
     ],
 )
-def test_what_protocol_or_traffic_keep_off_is_off(protocol, traffic, nagle, autotuning):
+def test_settings_disabled_by_protocol_or_traffic_are_off(protocol, traffic, nagle, autotuning):
     own = traffic.replace("\n", ", ")
     text = f"""
     [[link]]
@@ -102,7 +102,7 @@ def test_what_protocol_or_traffic_keep_off_is_off(protocol, traffic, nagle, auto
         assert found[table, "send_buffer_autotuning"] == autotuning
 
 
-def test_what_is_resolved_means_the_same():
+def test_resolved_scenario_is_equivalent():
     scenario = ropewalk.Scenario.load(TWO_LINKS)
     again = ropewalk.Scenario(scenario.resolved())
     assert again.values == scenario.values
@@ -130,7 +130,7 @@ def test_a_wrong_scenario_is_refused(refused):
 DIAMOND = ROOT / "scenarios/papers/gomez-2014.toml"
 
 
-def test_radios_say_what_is_of_wifi_and_what_of_the_profile():
+def test_radio_settings_have_wifi_or_profile_as_source():
     changes = [("wifi.profile", "ns-3"), ("wifi.tries", "5")]
     found = sources(ropewalk.explain(ropewalk.Scenario.load(DIAMOND, changes)))
     assert found["node.S.radios.one.channel"] == "file"
@@ -242,7 +242,7 @@ def test_a_key_is_from_an_override_however_it_is_given():
     assert found["link.wifi.loss"] == "file"
 
 
-def test_units_are_those_that_one_writes():
+def test_explained_values_have_readable_units():
     found = ropewalk.explain(ropewalk.Scenario(SOURCES)).settings
     values = {f"{each.table}.{each.key}": each.value for each in found}
     assert values["link.wifi-1.rate"] == "35.9 Mbit/s"

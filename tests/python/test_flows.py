@@ -66,7 +66,7 @@ def test_each_flow_has_results_of_its_own():
     assert sync["link"].to_list() == ["dsl", "lte"] * 2
 
 
-def test_who_got_how_much_of_each_link():
+def test_flows_share_each_link():
     results = ropewalk.simulate(THREE)
     shares = results.link_flows.select("link", "share").group_by("link", maintain_order=True).sum()
     assert shares["link"].to_list() == ["dsl", "lte"]
@@ -95,7 +95,7 @@ def test_a_flow_of_several_is_counted_and_numbered():
     assert results.subflows["flow"].to_list() == ["one"]
 
 
-def test_the_table_says_who_got_what():
+def test_table_has_shares_of_flows():
     text = shown(ropewalk.simulate(THREE))
     assert "Jain's index" in text
     row = next(line.split() for line in text.splitlines() if line.strip().startswith("download"))
@@ -197,7 +197,7 @@ def test_the_fluid_model_knows_bulk_flows_and_is_near():
         ),
     ],
 )
-def test_what_no_formula_covers_is_said(flow, reason):
+def test_uncovered_flows_are_named(flow, reason):
     scenario = ropewalk.Scenario(f'{LINKS}[traffic]\n[[flow]]\nname = "x"\n{flow}\n')
     assert has_further_flows(scenario.setup)
     assert reason in uncovered_reasons(scenario.setup)[0]

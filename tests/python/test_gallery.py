@@ -29,7 +29,7 @@ def test_there_are_twelve_each_with_words_and_commands():
     assert all(each["title"] and each["shows"] and each["commands"] for each in STUDIES.values())
 
 
-def test_what_is_named_is_there_and_what_is_there_is_named():
+def test_gallery_list_and_files_match():
     assert [file for file in files() if not file.is_file()] == []
     folder = ROOT / "scenarios/gallery"
     studied = {file.parent / load(file).scenario.name for file in files() if _is_study(file)}
@@ -49,7 +49,7 @@ def test_its_scenarios_are_ready_ones():
         assert ropewalk.Scenario.load(scenario).title
 
 
-def test_the_page_says_what_the_list_says():
+def test_gallery_page_matches_the_list():
     assert (ROOT / "docs/gallery.md").read_text() == GALLERY["page"](), "run: make docs"
 
 

@@ -21,7 +21,7 @@ def test_keys_of_the_status_page_are_keys_of_the_document():
 
 
 @pytest.mark.parametrize("verb", UNITS)
-def test_unit_starts_with_its_file_and_ends_as_the_page_says(verb):
+def test_unit_matches_its_page(verb):
     unit = (ROOT / f"packaging/systemd/ropewalk-{verb}.service").read_text()
     lines = unit.splitlines()
     assert f"ConditionPathExists=/etc/ropewalk/{verb}.toml" in lines

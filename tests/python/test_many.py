@@ -56,7 +56,7 @@ def test_flows_with_a_count_are_one_area_of_the_picture(many):
     assert len(handles) == 1
 
 
-def test_what_a_connection_could_get_is_its_own_narrowest_link(many):
+def test_prediction_is_limited_by_own_narrowest_link(many):
     frame = many.connection
     first = frame.filter(frame["flow"] == frame["flow"][0])
     assert set(first["capacity_mbps"]) == {2.0}

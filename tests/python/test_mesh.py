@@ -78,7 +78,7 @@ def test_wilson_has_the_published_interval():
         assert wilson(count, of) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_the_command_prints_and_keeps_what_it_counted(command, tmp_path):
+def test_mesh_command_prints_and_stores_counts(command, tmp_path):
     out = tmp_path / "meshes"
     ran = command(
         *("mesh", "--nodes", "32,64", "--graphs", "20", "--json"),
@@ -137,13 +137,13 @@ def test_study_of_mesh_seeds_varies_deployments():
         ([ROOT / "scenarios/start/two-links.toml"], "has no [mesh]"),
     ],
 )
-def test_what_is_wrong_ends_with_two_and_a_line(refused, arguments, said):
+def test_wrong_mesh_input_exits_with_2(refused, arguments, said):
     told = refused("mesh", *arguments)
     assert said in told
     assert len(told.strip().splitlines()) == 1
 
 
-def test_pictures_show_what_there_is():
+def test_mesh_pictures_show_available_data():
     figure = draw(mesh.census(nodes=[48, 64], graphs=60))
     assert len(figure.axes) == 3
     assert len(figure.axes[0].containers) == 6
@@ -155,7 +155,7 @@ def test_pictures_show_what_there_is():
     assert interfering_pairs(shared.setup.mesh)
 
 
-def test_advice_on_a_mesh_says_which_routes_and_what_a_channel_is_worth():
+def test_advice_on_a_mesh_covers_routes_and_channels():
     advised = ropewalk.advise(ropewalk.Scenario.load(ZONES).with_({"duration": "10 s"}), runs=2)
     assert advised.runs == 2
     routes = advised.advice[0]

@@ -30,7 +30,7 @@ def scenario(tmp_path):
     return path
 
 
-def test_what_the_papers_measure_is_printed_beside_goodput(command, scenario):
+def test_mptcp_ns3_prints_the_papers_measures(command, scenario):
     text = command("simulate", scenario)
     assert "not RFC 8684" in text.stderr + text.stdout
     assert "% out of order" in text.stdout

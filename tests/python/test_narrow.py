@@ -55,7 +55,7 @@ def test_remarks_of_advice_are_whole(width):
             assert set(", ".join(row.remarks).split()) <= words
 
 
-def test_what_has_no_room_stands_below_with_the_names_again():
+def test_wide_tables_continue_below_with_names():
     shown = terminal.number_table("link", ["rate", "delay\nms"])
     terminal.add_number(shown, "loss")
     shown.add_column("")

@@ -122,7 +122,7 @@ def test_showing_changes_no_setting(results):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_what_a_prompt_shows_of_a_result_is_short():
+def test_repr_of_results_is_short():
     short = ropewalk.Scenario.load(TWO_LINKS, {"duration": "1 s"})
     advised = ropewalk.advise(short, runs=1)
     census = ropewalk.mesh.census(nodes=[32], graphs=2)

@@ -47,7 +47,7 @@ def kept(tmp_path_factory):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_where_its_result_comes_from(kept, verb):
+def test_every_verb_stores_its_origin(kept, verb):
     folder, printed = kept[verb]
     told = printed["origin"]
     assert told.keys() >= ALWAYS
@@ -133,7 +133,7 @@ def test_a_pickled_reproduction_still_has_its_picture():
         ('{"engine": "mesh"}', r"result.json: not as this version writes it: 'mesh'"),
     ],
 )
-def test_what_is_no_folder_of_results_is_refused(tmp_path, content, says):
+def test_load_rejects_other_folders(tmp_path, content, says):
     if content is not None:
         (tmp_path / "result.json").write_text(content)
     if content == '{"engine": "mesh"}':

@@ -76,7 +76,7 @@ def test_goodput_by_time_without_a_processor_and_longer_round_trips(cold):
     assert error["goodput_mbps"]["high"] == pytest.approx(9.0 / 0.97 * 20.2 / 19.98)
 
 
-def test_what_came_late_out_of_the_warm_up_counts_against_the_lower_end(cold):
+def test_late_data_of_the_warm_up_lowers_the_interval(cold):
     error = own_error(report(), cold.with_({"warmup": "2 s"}))
     assert error["goodput_mbps"]["low"] == pytest.approx(9.0 * (1 - 2.01e-3 / 8))
 
@@ -118,7 +118,7 @@ def test_no_more_than_was_offered(stream):
     assert error["goodput_mbps"]["high"] == pytest.approx(0.08)
 
 
-def test_delays_of_what_writes_at_its_own_times_are_at_most_what_was_measured(stream):
+def test_delays_of_timed_writes_are_at_most_the_measured_ones(stream):
     error = own_error(report({"stolen_s": 5.0}), stream)
     assert error["delay_ms"]["mean"] == pytest.approx({"low": 49.9, "high": 100.0})
 
@@ -134,13 +134,13 @@ def test_where_nothing_bounds_it_there_is_no_upper_end(cold):
     assert "goodput may be off by anything" in warning(run, error)
 
 
-def test_what_the_kernel_does_not_count_adds_nothing(cold):
+def test_missing_kernel_counters_add_nothing(cold):
     error = own_error(report({}, late={"mean": 0.0, "p50": 0.0, "p99": 0.0, "max": 0.0}), cold)
     assert bounds(error)["goodput_mbps"] == (9.0, 9.0)
     assert not error["disturbed"]
 
 
-def test_links_of_the_kernel_say_nothing(cold):
+def test_netem_links_have_no_own_error(cold):
     run = report()
     del run["emulator"]
     assert own_error(run, cold) is None
@@ -162,7 +162,7 @@ def test_a_wide_interval_or_late_links_disturb(cold, changes, disturbed):
     assert own_error(report(**changes), cold)["disturbed"] is disturbed
 
 
-def test_a_warning_says_by_how_much_and_why(cold):
+def test_warning_has_amount_and_reason(cold):
     run = report({"stolen_s": 0.6, "waited_s": 0.25, "others_s": 3.0})
     told = warning(run, own_error(run, cold))
     assert "more than 5 %" in told
@@ -225,7 +225,7 @@ def test_tables_have_the_ends_of_intervals(cold):
     assert summary["own_runs"].item() == 1
 
 
-def test_intervals_of_several_runs_are_those_of_their_mean(cold):
+def test_intervals_of_several_runs_apply_to_the_mean(cold):
     runs = [KernelRun(report(), cold), KernelRun(report(goodput_mbps=10.0), cold)]
     mean = Results(cold, runs).mean["own_error"]["goodput_mbps"]
     each = [json.loads(run.summary_json())["own_error"]["goodput_mbps"] for run in runs]
@@ -261,7 +261,7 @@ def spin(until):
         pass
 
 
-def test_busy_loops_beside_a_run_make_its_interval_wider(machine, two_links):
+def test_busy_loops_widen_the_interval(machine, two_links):
     short = two_links.with_({"duration": "3 s", "warmup": "0 s", "link.*.rate": "unlimited"})
     # Other tests run at the same time, so compare the quietest of some runs with the busiest.
     quiet = [ropewalk.testbed(short).runs[0] for _ in range(3)]

@@ -69,7 +69,7 @@ def test_a_name_runs_from_anywhere_and_a_file_goes_before_it(command, tmp_path):
         ("../start/two-links", "../start/two-links: no such file, and no bundled scenario;"),
     ],
 )
-def test_a_name_of_nothing_is_told_with_what_is_near(command, tmp_path, name, told):
+def test_unknown_name_suggests_the_nearest(command, tmp_path, name, told):
     done = command("explain", name, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(told)
@@ -114,13 +114,13 @@ def test_the_verb_lists_prints_and_copies(command, tmp_path):
     ],
     ids=" ".join,
 )
-def test_what_computes_needs_neither_tables_nor_pictures_nor_models(arguments):
+def test_simulation_needs_no_optional_libraries(arguments):
     done = without(ABSENT, *arguments)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
 
-def test_what_is_left_out_says_what_to_install():
+def test_missing_library_error_names_the_package():
     told = " ".join(without(["scipy"], "predict", "papers/elahi-2011").stdout.split())
     assert 'needs scipy, which is not installed: pip install "ropewalk[models]"' in told
     assert "needs scipy" not in without([], "predict", "papers/elahi-2011").stdout
@@ -144,7 +144,7 @@ def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, argu
     assert [*tmp_path.iterdir()] == []
 
 
-def test_from_python_a_study_says_so_too(monkeypatch):
+def test_study_in_python_names_missing_polars(monkeypatch):
     monkeypatch.setattr(optional_deps, "find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
     told = "study needs polars, which is not installed: pip install polars"
@@ -152,7 +152,7 @@ def test_from_python_a_study_says_so_too(monkeypatch):
         ropewalk.study("start/two-links", {"link.dsl.delay": ["10 ms"]})
 
 
-def test_a_study_of_a_ready_scenario_needs_polars_and_says_so(command, tmp_path):
+def test_study_command_names_missing_polars(command, tmp_path):
     arguments = ["start/two-links", "--vary", "link.dsl.delay=10ms", "--set", "duration=1s"]
     done = without(["polars"], "study", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -62,7 +62,7 @@ def test_another_seed_can_be_shown(results, draw):
 
 
 @pytest.mark.parametrize("draw", OVER_TIME, ids=lambda draw: draw.__name__)
-def test_without_a_timeline_the_way_out_is_said(two_links, draw):
+def test_missing_timeline_error_names_step(two_links, draw):
     with pytest.raises(ValueError, match="step"):
         draw(ropewalk.simulate(two_links))
 
@@ -106,7 +106,7 @@ def test_windows_mark_where_losses_were_undone(two_links):
     assert (names, count) == (["in flight", "cwnd", "ssthresh"], 0)
 
 
-def test_delays_say_what_they_are_of_and_show_the_deadline():
+def test_delays_picture_names_unit_and_deadline():
     def drawn(traffic):
         link = "[[link]]\nname = 'a'\nrate = '2 Mbit/s'\ndelay = '10 ms'\n"
         results = ropewalk.simulate(
@@ -136,7 +136,7 @@ def overlap(first, second):
 
 
 @pytest.mark.parametrize("width", [None, "page"])
-def test_no_legend_of_windows_lies_over_a_panels_title(two_links, width):
+def test_windows_legend_does_not_overlap_titles(two_links, width):
     lossy = two_links.with_({"link.dsl.loss": "0.2 %"})
     figure = plot.windows(ropewalk.simulate(lossy, runs=5, step="100 ms"), width=width)
     figure.draw_without_rendering()
@@ -156,7 +156,7 @@ def test_ticks_of_many_numbers_do_not_run_into_each_other():
         assert all(len(each.get_text()) <= 6 for each in figure.axes[0].get_xticklabels())
 
 
-def test_delays_of_several_results_on_one_axes_are_told_apart(two_links):
+def test_delays_of_several_results_have_own_colours(two_links):
     axes = Figure().subplots()
     for scheduler in ("min-rtt", "blest", "round-robin"):
         changed = two_links.with_({"transport.scheduler": scheduler})

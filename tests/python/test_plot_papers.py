@@ -44,7 +44,7 @@ def test_axes_of_others_are_drawn_on_and_returned(results, draw):
         draw(results, ax=axes, width="page")
 
 
-def test_one_subflow_goes_on_axes_of_others(results):
+def test_windows_of_one_subflow_draw_on_given_axes(results):
     axes = Figure().subplots()
     assert plot.windows(results, subflow="cable", ax=axes) is axes
     with pytest.raises(ValueError, match="one ax shows one subflow"):
@@ -106,7 +106,7 @@ def test_the_last_step_is_left_out_where_it_is_a_part(results):
     assert axes.get_xlim()[1] == ends[-2]
 
 
-def test_more_links_than_colours_are_told_apart(many, tmp_path):
+def test_more_links_than_colours_get_distinct_styles(many, tmp_path):
     (axes,) = plot.goodput(many).axes
     looks = {
         (patch.get_facecolor(), patch.get_hatch())
@@ -118,7 +118,7 @@ def test_more_links_than_colours_are_told_apart(many, tmp_path):
     plot.save(plot.overview(many), tmp_path / "page.png")
 
 
-def test_what_is_delivered_above_the_links_is_explained_where_it_is(many, results):
+def test_goodput_above_capacity_is_explained_in_the_picture(many, results):
     def explained(axes):
         return any("behind a gap" in text.get_text() for text in axes.texts)
 
@@ -138,7 +138,7 @@ def test_what_is_delivered_above_the_links_is_explained_where_it_is(many, result
     assert seen == {True, False}, "both were seen"
 
 
-def test_shares_of_links_are_those_of_the_results_competitors_included(two_links):
+def test_shares_picture_matches_results_with_competitors(two_links):
     other = "[[competitor]]\nname = 'rival'\npaths = ['cable']\n"
     scenario = ropewalk.Scenario(two_links.text + other).with_({"duration": "2 s"})
     results = ropewalk.simulate(scenario, runs=2)
@@ -156,7 +156,7 @@ def test_shares_of_links_are_those_of_the_results_competitors_included(two_links
         plot.shares(ropewalk.simulate(two_links))
 
 
-def test_letters_come_from_a_font_that_has_them_or_nothing_is_said(two_links, tmp_path):
+def test_missing_letters_use_fallback_fonts_without_warning(two_links, tmp_path):
     letter = "\U000f1234"  # private use: no installed font has it
 
     def saved(name):
@@ -217,7 +217,7 @@ def swept(**columns):
     )
 
 
-def test_a_line_over_a_varied_key_stands_on_numbers_in_their_order():
+def test_series_orders_numbers_on_the_axis():
     (axes,) = plot.series(swept(), "link.a.delay", by="transport.scheduler").axes
     assert axes.get_xlabel() == "link.a.delay (s)"
     first, second = axes.get_lines()
@@ -247,7 +247,7 @@ def test_a_hull_is_below_all_dots():
     assert axes.get_lines()[0].get_xydata().tolist() == [[7, 1]]
 
 
-def test_names_have_dots_beside_each_other_and_intervals_stay_above_zero():
+def test_series_of_names_spreads_dots_and_clips_intervals():
     (axes,) = plot.series(swept(), "transport.scheduler", by="link.a.delay").axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["min-rtt", "blest"]
     lines = [each for each in axes.get_lines() if each.get_marker() == "o"]
@@ -258,14 +258,14 @@ def test_names_have_dots_beside_each_other_and_intervals_stay_above_zero():
     assert lowest == 0.0, "the interval of 8 and 6 goes below"
 
 
-def test_shares_are_told_in_percent_as_their_headings_say():
+def test_shares_are_in_percent_as_in_headings():
     points = swept(out_of_order_ratio=[0.1, 0.2, 0.3] * 4)
     (axes,) = plot.series(points, "link.a.delay", "out_of_order_ratio").axes
     assert axes.get_ylabel() == "out of order (%)"
     assert axes.get_lines()[0].get_ydata().tolist() == pytest.approx([20, 30, 10])
 
 
-def test_maps_beside_each_other_can_have_the_same_colours():
+def test_heat_maps_share_colour_limits():
     axes, _ = plot.heat_map(swept(), "link.a.delay", "transport.scheduler", limits=(0, 50)).axes
     assert axes.get_images()[0].get_clim() == (0, 50)
 

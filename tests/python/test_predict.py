@@ -124,13 +124,13 @@ def test_a_model_that_does_not_apply_is_named(two_links):
         ropewalk.predict(two_links).model("song-2018")
 
 
-def test_a_stream_gets_what_it_offers_and_no_more(stream):
+def test_stream_goodput_equals_its_load(stream):
     assert ropewalk.predict(stream).best.goodput_mbps == pytest.approx(10, rel=0.01)
     more = stream.with_({"traffic.rate": "100 Mbit/s"})
     assert 50 < ropewalk.predict(more).best.goodput_mbps < 66
 
 
-def test_an_overloaded_queue_still_answers_and_says_so(stream):
+def test_overloaded_queue_gives_prediction_and_warning(stream):
     over = ropewalk.predict(stream.with_({"traffic.rate": "100 Mbit/s"}))
     queue = over.model("elahi-2011")
     assert queue.quantities["load"] > 1
@@ -200,7 +200,7 @@ ODD = {
 }
 
 
-def test_what_lies_outside_is_warned_of(two_links):
+def test_prediction_outside_validity_warns(two_links):
     assert ropewalk.predict(two_links).best.warnings == ()
     changes = {
         "transport.congestion": "lia",
@@ -254,7 +254,7 @@ def test_the_table_warns(command):
     assert "song-2018" in done.stdout
 
 
-def test_out_keeps_everything_and_replaces_what_simulate_kept(command, tmp_path):
+def test_predict_out_replaces_a_folder_of_simulate(command, tmp_path):
     folder = tmp_path / "results"
     assert command("simulate", TWO_LINKS, "--out", folder).returncode == 0
     done = command("predict", TWO_LINKS, "--set", "link.dsl.delay=30ms", "--out", folder)
@@ -267,7 +267,7 @@ def test_out_keeps_everything_and_replaces_what_simulate_kept(command, tmp_path)
     assert 'delay = "30ms"' in (folder / "scenario.toml").read_text()
 
 
-def test_plot_shows_each_model_beside_the_others_and_each_link(command, tmp_path):
+def test_predict_plot_compares_models_and_links(command, tmp_path):
     picture = tmp_path / "models.svg"
     done = command("predict", TWO_LINKS, "--plot", picture)
     assert done.returncode == 0, done.stderr
@@ -310,7 +310,7 @@ def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
     assert [word for word in sorted(told) if word not in guide] == []
 
 
-def test_an_algorithm_without_a_formula_leaves_the_model_out_and_says_so():
+def test_unsupported_algorithm_excludes_the_model_with_reason():
     scenario = ropewalk.Scenario.load(TWO_LINKS)
     scenario.values["transport"]["congestion"] = "toy"
     predictions = ropewalk.predict(scenario)
@@ -352,7 +352,7 @@ paths = ["both"]
 """
 
 
-def test_datagrams_are_what_each_link_leaves():
+def test_datagram_goodput_is_reduced_by_each_link():
     best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS)).best
     assert best.name == "datagrams"
     assert best.bottleneck == "the rate of b"
@@ -364,7 +364,7 @@ def test_datagrams_are_what_each_link_leaves():
     assert best.delay_ms["mean"] == pytest.approx(1.5 + 2 + 30 + 80 * (1 - full / 2 / 10))
 
 
-def test_datagrams_of_voice_wait_for_nobody():
+def test_voice_datagrams_have_no_queueing_delay():
     voice = '\n[traffic]\nkind = "cbr"\nrate = "64 kbit/s"\nmessage = "160 B"\n'
     best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + voice)).best
     assert best.goodput_mbps == pytest.approx(0.064 * 0.98)
@@ -372,7 +372,7 @@ def test_datagrams_of_voice_wait_for_nobody():
     assert best.bottleneck == "none: the links carry the offered load"
 
 
-def test_datagrams_beside_others_have_no_formula():
+def test_datagrams_with_competitors_have_no_formula():
     made = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + '\n[[competitor]]\npath = "a"\n'))
     assert made.best is None
     assert "no formula covers datagrams with other flows" in made.warnings[0]
@@ -386,7 +386,7 @@ def video():
     return ropewalk.Scenario.load(VIDEO)
 
 
-def test_of_what_has_a_deadline_the_least_cost_is_known(video):
+def test_deadline_traffic_has_a_least_cost(video):
     found = ropewalk.predict(video).model("in-time")
     assert found.delay_ms["late_by"] == 0
     assert sum(found.quantities["shares"]) == pytest.approx(1)
@@ -400,7 +400,7 @@ def test_of_what_has_a_deadline_the_least_cost_is_known(video):
     assert longer.quantities["shares"][1] < found.quantities["shares"][1]
 
 
-def test_where_not_all_can_be_in_time_it_says_how_late(video):
+def test_unreachable_deadlines_give_the_lateness(video):
     # 1 MB/s from the start of an outage of two seconds, over 10 Mbit/s.
     changes = {
         "transport.protocol": "tcp",

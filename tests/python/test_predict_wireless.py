@@ -91,7 +91,7 @@ def test_a_cell_of_senders_is_bianchis(stations):
         (lambda diamond: cell(2, distance=40), "do not all hear"),
     ],
 )
-def test_what_no_formula_has_over_the_air_is_said(diamond, scenario, why):
+def test_wireless_effects_without_formula_are_named(diamond, scenario, why):
     made = ropewalk.predict(scenario(diamond))
     assert made.best is None
     assert any(why in warning for warning in made.warnings), made.warnings

@@ -60,7 +60,7 @@ def test_an_installed_program_is_found_among_the_scripts(installed, folder):
     assert programs.find(programs.GATEWAY) == file
 
 
-def test_a_missing_program_is_told_with_the_folders(installed):
+def test_missing_program_is_reported_with_folders(installed):
     with pytest.raises(
         programs.UnavailableError, match=r"ropewalk-testbed: no such program in .*scripts"
     ):
@@ -84,7 +84,7 @@ def test_a_clone_builds_them_once(monkeypatch, clone, capfd):
     assert said.startswith("ropewalk: builds gateway and testbed")
 
 
-def test_a_build_that_fails_is_told(monkeypatch, clone):
+def test_failed_build_is_reported(monkeypatch, clone):
     cargo(monkeypatch, clone, "exit 1")
     with pytest.raises(programs.UnavailableError, match=r"not built: .*cargo build .* failed"):
         programs.find(programs.GATEWAY)
@@ -94,7 +94,7 @@ def test_a_build_that_fails_is_told(monkeypatch, clone):
 
 
 @pytest.mark.parametrize("verb", ["relay", "emulate", "testbed"])
-def test_a_verb_without_its_program_says_so(verb, tmp_path):
+def test_verb_without_its_program_reports_it(verb, tmp_path):
     arguments = {"emulate": ["start/two-links", "--", "true"], "testbed": ["start/two-links"]}
     done = subprocess.run(
         [sys.executable, "-m", "ropewalk", verb, *arguments.get(verb, [])],

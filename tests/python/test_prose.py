@@ -34,7 +34,7 @@ def counted(text):
     return prose.Part().add(prose.paragraphs("page.md", lines))
 
 
-def test_what_and_dialect_words_are_counted_with_their_line():
+def test_prose_counts_words_with_their_line():
     part = counted("A link.\n\nIt stands\nbeside what is dear.\n")
     assert (part.words, part.what, part.dialect) == (8, 1, 3)
     faulty = [sentence for sentence in part.sentences if sentence.faults]

@@ -36,7 +36,7 @@ def test_it_runs_and_delivers(path):
     assert run["goodput_mbps"] > 0
 
 
-def test_aggregation_delivers_what_elahi_et_al_measured():
+def test_aggregation_delivers_the_rate_measured_by_elahi():
     results = ropewalk.simulate(ROOT / "scenarios/papers/elahi-2011.toml", runs=3)
     for run in results.runs:
         packets = run["delivered_bytes"] / 2048 / run["duration_s"]
@@ -47,7 +47,7 @@ def test_aggregation_delivers_what_elahi_et_al_measured():
         assert all(link["utilization"] > 0.99 for link in run["links"])
 
 
-def test_the_made_traces_are_what_their_script_makes(tmp_path):
+def test_synthetic_traces_match_their_script(tmp_path):
     source = ROOT / "scenarios/start/traces/make_traces.py"
     script = tmp_path / source.name
     script.write_text(source.read_text())

@@ -125,7 +125,7 @@ def test_it_has_the_numbers_of_the_results(reports, kept):
     assert "Models that apply" in text
 
 
-def test_a_comparison_says_why_ways_differ(reports, kept):
+def test_report_of_comparison_explains_differences(reports, kept):
     result = json.loads((kept / "comparison/result.json").read_text())
     text = html.unescape(reports["comparison"].read_text())
     assert result["explanation"][0] in text
@@ -157,7 +157,7 @@ def test_a_study_has_each_combination_with_its_interval(page, reports, kept):
     assert page.value(options)[:2] == ["goodput (Mbit/s)", "delay p95 (ms)"]
 
 
-def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
+def test_report_of_incomplete_study_has_finished_runs(kept, tmp_path):
     shutil.copytree(kept / "study", tmp_path / "ended")
     shutil.rmtree(tmp_path / "ended/tables")
     result = json.loads((kept / "study/result.json").read_text())
@@ -175,7 +175,7 @@ def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
     assert "Over link.dsl.delay, by transport.scheduler" in text
 
 
-def test_what_a_kernel_does_not_tell_is_left_out():
+def test_report_omits_unknown_kernel_values():
     ran = ropewalk.simulate("start/two-links", step="1 s")
     frames = {name: getattr(ran, name) for name in RECORDED_FRAMES}
     frames["connection"] = ran.connection.select("seed", "time_s", "goodput_mbps")
@@ -194,7 +194,7 @@ def test_a_band_is_the_interval_of_the_mean_as_in_pictures():
         assert columns[name][:-1] == pytest.approx(np.maximum(values, 0), rel=1e-4), name
 
 
-def test_studies_are_drawn_by_what_is_varied():
+def test_report_charts_follow_the_varied_keys():
     def drawn(*axes):
         rows = [
             dict(zip([key for key, _ in axes], each, strict=True))
@@ -234,7 +234,7 @@ def test_a_study_of_ten_thousand_combinations_stays_below_5_mb(page, tmp_path):
     assert drawn == len(rows) == 10_000
 
 
-def test_a_reproduction_has_what_is_printed_and_why_ours_differs(reports, kept):
+def test_report_of_reproduction_has_values_and_reasons(reports, kept):
     result = json.loads((kept / "reproduction/result.json").read_text())
     text = html.unescape(reports["reproduction"].read_text())
     assert result["source"] in text
@@ -268,7 +268,7 @@ def test_it_is_one_file_below_5_mb_that_may_load_nothing(reports):
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">'
 
 
-def test_what_files_say_stays_text(page, tmp_path):
+def test_report_escapes_text_of_files(page, tmp_path):
     scenario = ropewalk.Scenario(
         f"""# {HOSTILE}
         title = '{HOSTILE}'
@@ -294,7 +294,7 @@ def test_what_files_say_stays_text(page, tmp_path):
     ropewalk.store.keep(ropewalk.simulate(scenario), tmp_path / "kept")
 
 
-def test_the_command_says_where_it_is(command, kept, tmp_path):
+def test_report_command_prints_its_path(command, kept, tmp_path):
     done = command("report", kept / "runs", "--out", tmp_path / "a.html")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"report:  {tmp_path / 'a.html'} (")
@@ -325,7 +325,7 @@ def test_a_folder_without_results_is_wrong_input(command, tmp_path, made, told):
     assert not (tmp_path / "a.html").exists()
 
 
-def test_what_is_broken_in_a_folder_is_named(command, kept, tmp_path):
+def test_report_names_broken_files(command, kept, tmp_path):
     shutil.copytree(kept / "runs", tmp_path / "cut")
     (tmp_path / "cut/tables/timeline.parquet").write_bytes(b"PAR1")
     done = command("report", tmp_path / "cut")
@@ -343,7 +343,7 @@ def test_it_is_written_to_a_page(refused, kept, tmp_path):
     assert "ends in .html" in told
 
 
-def test_without_the_extra_it_says_how_to_install_it(kept, monkeypatch):
+def test_report_without_extra_names_the_installation(kept, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setattr("ropewalk.support.optional_deps.find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError, match=r'pip install "ropewalk\[report\]"'):

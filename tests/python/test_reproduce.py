@@ -55,7 +55,7 @@ def test_each_is_whole(made, names):
 
 
 @pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
-def test_what_differs_says_why(made, names):
+def test_differences_have_reasons(made, names):
     for each in made[names].comparisons:
         if each.difference is None or round(each.difference, each.digits):
             assert each.reason
@@ -122,7 +122,7 @@ def test_the_simulated_rates_of_elahi(table_1):
     assert runs["segments_per_packet"].is_between(1.98, 2.25).all()
 
 
-def test_what_was_simulated_says_so(table_1, tmp_path):
+def test_simulated_items_state_their_runs(table_1, tmp_path):
     assert table_1.json().items() >= {"seed": 7, "runs": 1}.items()
     assert set(table_1.tables["simulated"]["seed"]) == {7}
     assert len(table_1.scenarios) == table_1.tables["simulated"].height
@@ -201,7 +201,7 @@ def test_a_difference_needs_two_numbers():
     assert row == ("a", "2.002", "2.00", "0.00", "", "")
 
 
-def test_what_is_published_is_in_the_package_and_cited():
+def test_published_values_are_packaged_and_cited():
     facts = tomllib.loads(files("ropewalk.papers").joinpath("published.toml").read_text())
     assert {item.paper for item in api.items()} <= facts.keys()
     assert all(paper["citation"] for paper in facts.values())
@@ -219,7 +219,7 @@ def test_what_is_published_is_in_the_package_and_cited():
     ],
     ids=["item", "paper", "spelling", "nothing like it", "a far paper", "a far item"],
 )
-def test_a_wrong_name_is_told_the_nearest(refused, names, said):
+def test_wrong_item_suggests_the_nearest(refused, names, said):
     with pytest.raises(ValueError, match=said.replace("?", r"\?")):
         ropewalk.reproduce(*names)
     told = refused("reproduce", *names)
@@ -227,7 +227,7 @@ def test_a_wrong_name_is_told_the_nearest(refused, names, said):
     assert "song-2018 fig10" in told
 
 
-def test_without_names_it_lists_what_there_is(command):
+def test_reproduce_without_names_lists_items(command):
     done = command("reproduce")
     assert done.returncode == 0
     for paper, name in NAMES:
@@ -282,7 +282,7 @@ def test_out_keeps_all_or_nothing(command, tmp_path):
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
 
 
-def test_plot_draws_where_it_is_told(command, tmp_path):
+def test_reproduce_plot_writes_the_given_file(command, tmp_path):
     done = command("reproduce", "elahi-2011", "fig4", "--plot", tmp_path / "fig4.svg")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "fig4.svg").stat().st_size > 5_000
@@ -309,7 +309,7 @@ def test_nothing_simulated_takes_no_seed_and_no_runs(refused, option):
     assert "nothing in song-2018 fig9 is simulated" in told
 
 
-def test_a_choice_says_all_its_alternatives_in_json(made):
+def test_json_of_choice_has_all_alternatives(made):
     choice = made["song-2018", "fig9"].choices[0]
     assert isinstance(choice, Choice)
     names = [each["name"] for each in choice.json()["alternatives"]]
@@ -317,7 +317,7 @@ def test_a_choice_says_all_its_alternatives_in_json(made):
     assert choice.chosen in names
 
 
-def test_the_page_says_what_comes_out_now(made):
+def test_page_matches_current_reproductions(made):
     """Simulated items are only checked for presence, as they take too long."""
     script = runpy.run_path(str(ROOT / "docs/make_reproductions.py"))
     blocks = script["on_the_page"]()

@@ -32,7 +32,7 @@ def tables(part):
     return made, ropewalk.reproduce("alheid-2016", "table4")
 
 
-def test_all_sixty_values_stand_beside_ours_over_wires_and_over_radios(tables):
+def test_all_sixty_values_are_compared_for_both_kinds_of_links(tables):
     for made in tables:
         assert len(made.comparisons) == 60 + 60 + 12
         assert all(each.published is not None for each in made.comparisons)

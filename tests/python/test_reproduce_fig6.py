@@ -37,7 +37,7 @@ def test_the_cycle_meets_its_aim_where_nothing_is_random(sack):
     assert accuracy["cycle_accuracy_percent"].to_numpy().min() > 99
 
 
-def test_what_no_model_knows_of_costs_accuracy():
+def test_effects_outside_all_models_reduce_accuracy():
     for beyond in ("loss", "jitter", "cubic"):
         accuracy = accuracy_of(points(beyond=beyond))["cycle_accuracy_percent"].to_numpy()
         assert 70 < accuracy.mean() < 99.9

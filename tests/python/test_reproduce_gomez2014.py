@@ -25,7 +25,7 @@ def test_the_ready_scenario_is_the_one_of_figure_3c():
     assert TCP.scenario().values["node"] == ropewalk.Scenario.load(path).values["node"]
 
 
-def test_tcp_over_two_hops_gives_what_the_paper_has():
+def test_tcp_over_two_hops_matches_the_paper():
     told = []
     fig3a = made("fig3a", progress=lambda *of: told.append(of))
     assert told[-1] == (2, 2)
@@ -127,7 +127,7 @@ def test_routes_are_as_many_and_as_long_as_by_another_program():
     assert abs(ours(fig9, "hops of route 1") - 4.98) <= 4 * 1.4 / 300**0.5
 
 
-def test_a_second_channel_gains_over_meshes_what_is_printed(monkeypatch):
+def test_second_channel_gains_the_published_share_over_meshes(monkeypatch):
     monkeypatch.setattr(gomez2014_fig10, "HOPS", (3, 5))
     monkeypatch.setattr(gomez2014_fig10, "OF_EACH", 2)
     monkeypatch.setattr(gomez2014_fig10, "LOOKED_AT", 40)

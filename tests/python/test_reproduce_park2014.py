@@ -46,7 +46,7 @@ def test_progress_ends_with_all_parts(small):
     assert told == [(done, total) for done in range(1, total + 1)]
 
 
-def test_what_is_made_is_whole(small):
+def test_delay_reproduction_is_complete(small):
     made, _ = small
     assert (made.seed, made.runs) == (3, 2)
     assert made.tables["bounds"].height == 2 * SCENARIOS
@@ -59,7 +59,7 @@ def test_what_is_made_is_whole(small):
     assert [axes.get_xlabel() for axes in made.figure.axes].count("") == 0
 
 
-def test_what_is_compared_is_in_the_tables(small):
+def test_comparisons_match_the_tables(small):
     made, _ = small
     ours = {each.quantity: each.ours for each in made.comparisons}
     table = made.tables["bounds"]

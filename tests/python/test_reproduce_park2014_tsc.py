@@ -25,7 +25,7 @@ def cost(made, stack, mean, split):
     return rows["cost"].item()
 
 
-def test_all_of_it_is_there(made):
+def test_tsc_reproduction_is_complete(made):
     assert made.tables["means"].height == len(made.scenarios) == 28
     text = json.dumps(made.json())
     assert "NaN" not in text

@@ -38,7 +38,7 @@ def told(command, path, name):
     return " ".join(" ".join([lines[first].removeprefix(name), *rest]).split())
 
 
-def test_a_player_is_told_of_and_shown(film):
+def test_player_is_in_table_and_picture(film):
     for run in film.runs:
         chunks = run["chunks"]
         assert chunks["count"] > 5
@@ -55,7 +55,7 @@ def test_a_player_is_told_of_and_shown(film):
     assert len(plot.overview(film).axes) == 6
 
 
-def test_a_stall_is_told_of():
+def test_stall_is_in_the_table():
     results = ropewalk.simulate(ropewalk.Scenario(STALLED), step="100 ms")
     stall = results.runs[0]["chunks"]["stall"]
     assert stall["count"] >= 2
@@ -83,7 +83,7 @@ def test_without_a_player_there_is_no_picture(results):
         ("web/pages.toml", "pages", "objects, median"),
     ],
 )
-def test_the_table_says_how_it_was(command, path, name, part):
+def test_table_has_request_statistics(command, path, name, part):
     assert part in told(command, ROOT / "scenarios" / path, name)
 
 
@@ -132,7 +132,7 @@ def test_a_film_in_a_file_is_played(tmp_path):
         ('kind = "web"\nobjects = 20000', "at most 10000"),
     ],
 )
-def test_what_is_wrong_is_named(traffic, said):
+def test_wrong_request_traffic_is_named(traffic, said):
     text = f'[[link]]\nname = "a"\nrate = "5 Mbit/s"\ndelay = "5 ms"\n[traffic]\n{traffic}\n'
     with pytest.raises(ropewalk.ScenarioError) as error:
         ropewalk.Scenario(text)

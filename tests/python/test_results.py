@@ -179,7 +179,7 @@ def test_the_interval_is_students(numbers):
     assert half == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
-def test_what_not_all_runs_know_has_no_mean():
+def test_values_missing_in_some_runs_have_no_mean():
     runs = [{"completion_s": 1.0, "x": 1}, {"x": 2}]
     assert statistics.mean(runs) == {"x": 1.5}
 
@@ -194,7 +194,7 @@ def test_one_run_has_no_interval():
 
 
 @pytest.mark.parametrize("cost", [None, 0, 2.5])
-def test_a_cost_is_told_where_a_link_has_a_price(cost):
+def test_cost_is_reported_if_a_link_has_a_price(cost):
     scenario = ropewalk.Scenario.load(TWO_LINKS)
     if cost is not None:
         scenario = scenario.with_({"link.dsl.cost": cost})

@@ -24,18 +24,18 @@ VERBS = {
 
 
 @pytest.mark.parametrize("engine", VERBS)
-def test_output_of_a_verb_is_as_the_schema_says(command, engine):
+def test_output_of_each_verb_matches_the_schema(command, engine):
     done = command(*VERBS[engine], "--json")
     assert done.returncode == 0, done.stderr
     assert check_results(done.stdout) == [engine]
 
 
-def test_list_of_items_and_a_single_run_are_as_the_schema_says(command):
+def test_item_list_and_single_run_match_the_schema(command):
     assert check_results(command("reproduce", "--json").stdout) == ["reproduce"]
     assert check_results(command("simulate", TWO_LINKS, "--json").stdout) == ["simulate"]
 
 
-def test_object_of_a_folder_is_as_the_schema_says(results, tmp_path):
+def test_stored_object_matches_the_schema(results, tmp_path):
     storage.keep(results, tmp_path / "kept")
     assert check_results(json.dumps(json.loads((tmp_path / "kept/result.json").read_text())))
 

@@ -14,7 +14,7 @@ from ropewalk.scenario import toml_value
 TRACES = ROOT / "scenarios/start/wifi-lte-traces.toml"
 
 
-def test_load_tells_what_the_file_says(two_links):
+def test_load_reads_the_file(two_links):
     assert two_links.title == "Two unequal links"
     assert two_links.links == ["dsl", "cable"]
     assert two_links.paths == ["dsl", "cable"]
@@ -30,7 +30,7 @@ def test_a_change_leaves_the_original_alone(two_links):
     assert changed.with_({"link.cable.rate": "6 Mbit/s"}).capacity_mbps == pytest.approx(10.0)
 
 
-def test_a_change_of_a_wrong_key_says_which_would_do(two_links):
+def test_change_of_unknown_key_suggests_a_key(two_links):
     with pytest.raises(ropewalk.ScenarioError, match='did you mean "delay"'):
         two_links.with_({"link.dsl.dely": "4 ms"})
 
@@ -111,7 +111,7 @@ def test_traces_of_one_name_are_kept_apart(tmp_path):
     assert traces[one["reverse"]["trace"]] == traces[two["trace"]] == "6\n"
 
 
-def test_traces_are_found_beside_the_scenario(monkeypatch, tmp_path):
+def test_traces_are_found_next_to_the_scenario(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert ropewalk.Scenario.load(TRACES).capacity_mbps == pytest.approx(18.5, abs=0.5)
 
@@ -127,7 +127,7 @@ def test_an_interrupt_while_a_trace_is_read_is_not_an_error_of_the_scenario(monk
         ropewalk.Scenario.load(TRACES)
 
 
-def test_capacity_is_not_told_where_it_is_no_sum():
+def test_capacity_is_absent_if_not_a_sum():
     text = """
         [[link]]
         name = "a"

@@ -42,7 +42,7 @@ def test_setup_has_the_values_of_a_ready_scenario(name):
     assert {path["name"]: tuple(path["hops"]) for path in values["path"]} == setup.hops
 
 
-def test_unlimited_is_infinite_and_absent_is_none():
+def test_setup_unlimited_is_infinite_and_absent_is_null():
     scenario = ropewalk.Scenario({"link": [{"name": "one", "rate": "unlimited"}]})
     (link,) = scenario.setup.links
     assert (link.forward.rate, link.forward.queue) == (math.inf, math.inf)

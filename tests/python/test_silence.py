@@ -59,7 +59,7 @@ def said(printed):
     ],
     ids=str,
 )
-def test_a_run_without_a_delivery_warns_and_says_why(changes):
+def test_run_without_deliveries_warns_with_reason(changes):
     results = ropewalk.simulate(ropewalk.Scenario(LINK).with_(changes), runs=2)
     assert results.mean["goodput_mbps"] == 0
     [told] = [each for each in results.json()["warnings"] if "nothing was delivered: " in each]
@@ -70,7 +70,7 @@ def test_a_run_with_a_delivery_has_no_warning():
     assert "warnings" not in ropewalk.simulate(ropewalk.Scenario(LINK)).json()
 
 
-def test_a_warning_of_some_runs_says_of_how_many():
+def test_warning_of_some_runs_has_their_number():
     lossy = ropewalk.Scenario(LINK).with_({"link.wifi.loss": "40 %"})
     results = ropewalk.simulate(lossy, runs=8)
     silent = sum(run["goodput_mbps"] == 0 for run in results.runs)
@@ -79,7 +79,7 @@ def test_a_warning_of_some_runs_says_of_how_many():
     assert sum("nothing was delivered" in each and "of 8 runs)" in each for each in told) >= 1
 
 
-def test_a_study_tells_which_runs_delivered_nothing(tmp_path):
+def test_study_reports_runs_without_deliveries(tmp_path):
     scenario = ropewalk.Scenario(LINK)
     made = ropewalk.study(scenario, {"link.wifi.loss": ["0 %", "100 %"]}, out=tmp_path / "made")
     told = [each for each in made.warnings if "nothing was delivered" in each]

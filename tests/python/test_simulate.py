@@ -113,7 +113,7 @@ def test_an_interrupt_ends_the_call(two_links):
     assert time.monotonic() - start < 5
 
 
-def test_python_goes_on_while_runs_are_under_way(two_links):
+def test_python_threads_run_during_simulation(two_links):
     done = threading.Event()
     counted = 0
     thread = threading.Thread(
@@ -148,7 +148,7 @@ def test_the_greatest_seed_is_kept(two_links):
     assert ropewalk.simulate(two_links, seed=2**64 - 1).seeds == [2**64 - 1]
 
 
-def test_a_video_is_kept_with_its_trace_and_says_what_came_late(tmp_path):
+def test_video_is_stored_with_trace_and_lateness(tmp_path):
     sizes = "# a film\n5000\n800\n900\n700\n"
     scenario = ropewalk.Scenario(
         """

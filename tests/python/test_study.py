@@ -91,7 +91,7 @@ def test_a_row_a_run_with_numbers_in_base_units(lossy):
     assert rows["goodput_mbps"].to_list() == alone.summary["goodput_mbps"].to_list()
 
 
-def test_the_means_are_those_of_results(lossy):
+def test_study_means_match_results(lossy):
     made = ropewalk.study(lossy, {"link.dsl.delay": ["10 ms"]}, runs=4)
     alone = ropewalk.simulate(lossy.with_({"link.dsl.delay": "10 ms"}), runs=4)
     row = made.combinations.row(0, named=True)
@@ -100,7 +100,7 @@ def test_the_means_are_those_of_results(lossy):
     assert row["ci95_goodput_mbps"] == pytest.approx(alone.ci95["goodput_mbps"])
 
 
-def test_a_second_call_makes_what_is_missing(lossy, tmp_path, monkeypatch):
+def test_second_call_runs_only_missing_points(lossy, tmp_path, monkeypatch):
     made = count_runs(monkeypatch)
     first = ropewalk.study(lossy, VARY, runs=2, out=tmp_path)
     assert len(made) == 8
@@ -113,7 +113,7 @@ def test_a_second_call_makes_what_is_missing(lossy, tmp_path, monkeypatch):
     assert same(wider, ropewalk.study(lossy, more, runs=3))
 
 
-def test_what_is_no_longer_asked_for_is_put_aside_and_found_again(lossy, tmp_path, monkeypatch):
+def test_dropped_points_are_stored_and_reused(lossy, tmp_path, monkeypatch):
     made = count_runs(monkeypatch)
     first = ropewalk.study(lossy, {"link.dsl.delay": ["1 ms", "2 ms"]}, out=tmp_path)
     less = ropewalk.study(lossy, {"link.dsl.delay": ["2 ms", "3 ms"]}, out=tmp_path)
@@ -124,7 +124,7 @@ def test_what_is_no_longer_asked_for_is_put_aside_and_found_again(lossy, tmp_pat
     assert back.points.equals(first.points)
 
 
-def test_whatever_decides_a_point_makes_it_another(tmp_path, monkeypatch):
+def test_every_input_changes_the_point_key(tmp_path, monkeypatch):
     made = count_runs(monkeypatch)
     trace = tmp_path / "rate.trace"
     trace.write_text("10\n20\n")
@@ -158,7 +158,7 @@ def test_a_trace_that_is_varied_is_known_by_its_content(tmp_path, monkeypatch):
     assert len(made) == 2
 
 
-def test_a_point_that_fails_says_so_and_the_rest_goes_on(lossy, tmp_path):
+def test_failed_point_is_reported_and_others_run(lossy, tmp_path):
     # Each value is valid with the first of the other key: no warm-up exceeds the run.
     vary = {"duration": ["2 s", "9 s"], "warmup": ["1 s", "5 s"]}
     made = ropewalk.study(lossy, {**vary, "duration": ["9 s", "2 s"]}, out=tmp_path)
@@ -338,7 +338,7 @@ def test_workers_that_cannot_even_begin_end_the_study():
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
-def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
+def test_interrupted_study_resumes(tmp_path, ending):
     # Write rows more often than usual, so that some are stored before the end.
     often = "import ropewalk.analysis.study.rows as points; points.FIRST_S = 0.05"
     start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
@@ -476,7 +476,7 @@ def test_as_many_more_runs_as_the_interval_needs():
         ("advise", "links_gain_over_all"),
     ],
 )
-def test_other_verbs_can_be_what_is_run(lossy, tmp_path, verb, column):
+def test_study_runs_other_verbs(lossy, tmp_path, verb, column):
     short = lossy.with_({"duration": "1 s"})
     if verb == "compare":
         # Without a testbed run, which is slow and not possible on every machine.

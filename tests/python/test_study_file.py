@@ -35,7 +35,7 @@ def file(tmp_path):
     return path
 
 
-def test_a_study_file_says_all_of_it(command, file, tmp_path):
+def test_study_file_defines_a_study(command, file, tmp_path):
     done = command("study", file, "--out", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
@@ -80,7 +80,7 @@ def test_a_study_file_says_all_of_it(command, file, tmp_path):
         ("runs = 2", "runs 2", r"study.toml:3:6: not TOML"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_a_study_file_is_named(refused, file, tmp_path, old, new, says):
+def test_errors_of_a_study_file_name_line_and_key(refused, file, tmp_path, old, new, says):
     import re
 
     file.write_text(file.read_text().replace(old, new, 1))
@@ -118,7 +118,7 @@ def test_wrong_options_are_named(refused, tmp_path, arguments, says):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_option_beside_a_study_file_is_named_without_a_line(refused, file):
+def test_error_of_an_option_has_no_line(refused, file):
     assert refused("study", file, "--verb", "guess").startswith(
         "--verb 'guess': allowed: simulate"
     )
@@ -135,7 +135,7 @@ def test_ready_scenarios_are_known_by_name(command, tmp_path):
     assert {each.name for each in (tmp_path / "results").iterdir()} == {"two-links", "short"}
 
 
-def test_the_command_draws_what_it_has(command, tmp_path):
+def test_study_command_draws_finished_runs(command, tmp_path):
     arguments = ["start/two-links", "--set", "duration=1s", "--plot", "drawn.png"]
     done = command("study", *arguments, "--vary", "link.dsl.delay=10ms,90ms", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

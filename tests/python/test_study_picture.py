@@ -57,7 +57,7 @@ def of(short, vary, **columns):
     return StudyResults(short, {"verb": "simulate", "vary": vary}, points)
 
 
-def test_what_is_late_and_costs_has_the_hull_of_each_series(short):
+def test_study_picture_draws_hulls_of_lateness_and_cost(short):
     rates, schedulers = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"], ["min-rtt", "redundant"]
     made = of(
         short,
@@ -80,7 +80,7 @@ def test_what_is_late_and_costs_has_the_hull_of_each_series(short):
     assert hulls == [[[1, 9], [5, 1]], [[2, 3], [4, 2], [8, 0]]]
 
 
-def test_of_many_series_the_first_are_shown_and_the_picture_says_so(short):
+def test_study_picture_limits_series_and_names_the_limit(short):
     vary = {
         "link.dsl.delay": ["1 ms", "2 ms"],
         "transport.scheduler": [f"s{number}" for number in range(30)],

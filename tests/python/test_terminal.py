@@ -75,7 +75,7 @@ def test_a_scenario_comes_from_standard_input(command, verb):
     assert json.loads(done.stdout)
 
 
-def test_errors_of_standard_input_say_so(command, tmp_path):
+def test_errors_of_standard_input_name_it(command, tmp_path):
     done = command("simulate", "-", input="duration = 1\n")
     assert done.returncode == 2
     assert "<stdin>:1:12: duration = 1" in done.stderr
@@ -98,7 +98,7 @@ def redirected(how: str, *arguments: object) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize("verb", ["simulate", "predict", "schema", "--version", "--help"])
-def test_a_closed_standard_output_is_said_in_a_line(verb):
+def test_closed_standard_output_gives_one_line(verb):
     arguments = [] if verb in ("schema", "--version", "--help") else [TWO_LINKS]
     done = redirected(">&-", verb, *arguments)
     assert (done.returncode, done.stderr) == (1, "standard output: bad file descriptor\n")
@@ -233,13 +233,13 @@ def test_a_picture_goes_into_a_pipe_and_through_a_link(command, tmp_path):
 @pytest.mark.parametrize(
     ("option", "place"), [("--out", "/proc/x"), ("--plot", "/proc/x.svg"), ("--qlog", "/proc/x")]
 )
-def test_what_cannot_be_written_is_called_what_it_was_called(refused, option, place):
+def test_write_errors_name_the_given_path(refused, option, place):
     told = refused("simulate", TWO_LINKS, option, place)
     assert told.splitlines() == [told.strip()]
     assert told.startswith(f"{place}: ")
 
 
-def test_a_pipe_is_told_now_and_then_how_far_long_work_is(capsys):
+def test_pipe_gets_occasional_progress_lines(capsys):
     with progress.progress("advising", every_s=0.01) as update:
         update(3, 12)
         time.sleep(0.2)
@@ -301,7 +301,7 @@ def test_the_shell_completes_verbs_options_and_keys(command):
         assert "_ROPEWALK_COMPLETE=complete_" + shell in script
 
 
-def test_frames_become_pandas_or_say_what_is_missing(results, monkeypatch):
+def test_frames_convert_to_pandas_or_name_the_missing_library(results, monkeypatch):
     frame = results.to_pandas("links")
     assert frame["link"].tolist() == results.links["link"].to_list()
     with pytest.raises(ValueError, match=r"frame = 'sumary': allowed: summary, links"):
@@ -311,7 +311,7 @@ def test_frames_become_pandas_or_say_what_is_missing(results, monkeypatch):
         results.to_pandas()
 
 
-def test_everything_that_is_named_is_there():
+def test_all_public_names_exist():
     for name in ropewalk.__all__:
         assert getattr(ropewalk, name) is not None
     assert set(ropewalk.__all__) <= set(dir(ropewalk))

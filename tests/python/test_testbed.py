@@ -111,7 +111,7 @@ def test_both_links_carry_every_byte(results):
     assert results.seeds == [4, 5]
 
 
-def test_frames_are_those_of_the_simulator(results, small):
+def test_testbed_frames_match_the_simulator(results, small):
     simulated = ropewalk.simulate(small, step="50 ms")
     assert results.links.columns == simulated.links.columns
     # The kernel does not report undone losses.
@@ -124,14 +124,14 @@ def test_frames_are_those_of_the_simulator(results, small):
     assert megabytes == pytest.approx(2, rel=0.02)
 
 
-def test_tables_and_pictures_do_without_what_the_kernel_does_not_tell(results, tmp_path):
+def test_tables_and_pictures_omit_unknown_kernel_values(results, tmp_path):
     assert table(results)
     assert plot.save(plot.overview(results), tmp_path / "page.svg").stat().st_size > 10_000
     with pytest.raises(ValueError, match="no reorder buffer"):
         plot.reorder_buffer(results)
 
 
-def test_netems_lines_stand_where_links_of_our_own_would_be_counted(small):
+def test_netem_links_have_their_own_lines(small):
     line = "qdisc add dev path0 root netem rate 16mbit delay 20ms"
     report = {
         "engine": "testbed",
@@ -182,14 +182,14 @@ def test_the_table_names_kernel_and_lateness(machine, command):
         assert word in done.stdout
 
 
-def test_progress_is_told_in_seconds_and_ends_with_all(machine, small):
+def test_progress_counts_seconds_to_the_total(machine, small):
     told = []
     ropewalk.testbed(small, progress=lambda *of: told.append(of))
     assert told == sorted(told)
     assert told[-1] == (10, 10)
 
 
-def test_compare_lays_the_kernel_beside_the_others(machine, small):
+def test_compare_includes_the_kernel(machine, small):
     compared = ropewalk.compare(small, step="50 ms")
     assert compared.ways == ("predict", "simulate", "testbed")
     assert sorted(compared.accuracy) == [
@@ -203,7 +203,7 @@ def test_compare_lays_the_kernel_beside_the_others(machine, small):
 
 
 @pytest.mark.parametrize("way", ["testbed", "compare"])
-def test_what_the_kernel_lacks_is_wrong_input(machine, refused, way):
+def test_features_missing_in_the_kernel_are_wrong_input(machine, refused, way):
     only = ["--ways", "testbed"] if way == "compare" else []
     told = refused(way, TWO_LINKS, "--set", "transport.scheduler=blest", *only)
     assert 'transport.scheduler = "blest"' in told
@@ -211,7 +211,7 @@ def test_what_the_kernel_lacks_is_wrong_input(machine, refused, way):
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_ends_the_command_ends_the_world(machine, command, end, tmp_path):
+def test_ending_the_command_ends_its_processes(machine, command, end, tmp_path):
     name = f"ended-{end.name}"
     capture = tmp_path / "half.pcap"
     process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB", "--capture", str(capture))
@@ -236,7 +236,7 @@ def test_whoever_ends_the_command_ends_the_world(machine, command, end, tmp_path
         assert [*tmp_path.iterdir()] == []
 
 
-def test_a_world_that_was_killed_is_a_failed_run(machine):
+def test_killed_testbed_process_is_a_failed_run(machine):
     name = "killed"
     process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB")
     for world in worlds(name):
@@ -246,7 +246,7 @@ def test_a_world_that_was_killed_is_a_failed_run(machine):
     assert said == b"the testbed was killed by SIGKILL\n"
 
 
-def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
+def test_hanging_testbed_process_is_ended(machine, monkeypatch, two_links):
     monkeypatch.setattr(child, "GRACE_S", 2.0)
     request = {"scenario": two_links.text, "name": "two", "overrides": [("traffic.size", "1GB")]}
     with pytest.raises(RuntimeError, match="exceeded its limit of 2 s"):
@@ -263,7 +263,7 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
         ("os.kill(os.getpid(), 9)", RuntimeError, "^the testbed was killed by SIGKILL$"),
     ],
 )
-def test_how_a_world_ends_is_told(stand_in, program, error, said):
+def test_end_of_testbed_process_is_reported(stand_in, program, error, said):
     stand_in(program)
     with pytest.raises(error, match=said):
         child.run_child("world", {})
@@ -278,7 +278,7 @@ def test_a_machine_that_cannot_is_left_out_of_a_comparison(stand_in, small):
         ropewalk.compare(small, ways=["simulate", "testbed"])
 
 
-def test_the_doctor_says_what_this_machine_can_do(command):
+def test_doctor_reports_capabilities(command):
     done = command("testbed", "doctor", "--json")
     diagnosis = json.loads(done.stdout)
     assert done.returncode == (0 if diagnosis["ready"] else 1)
@@ -289,7 +289,7 @@ def test_the_doctor_says_what_this_machine_can_do(command):
     assert all(name in shown.stdout for name in names)
 
 
-def test_the_doctor_says_what_is_in_a_scenarios_way(machine, command):
+def test_doctor_reports_obstacles_of_a_scenario(machine, command):
     assert command("testbed", "doctor", TWO_LINKS).returncode == 0
     refused = command("testbed", "doctor", TWO_LINKS, "--set", "transport.scheduler=blest")
     assert refused.returncode == 1

@@ -46,7 +46,7 @@ def place(how, at, links, *, channel=None, losses=None, **station):
     )
 
 
-def test_power_and_ratio_are_those_of_the_propagation():
+def test_power_and_snr_follow_the_propagation():
     found = place(LOG, LINE, CHAIN)
     hop = wifi.Hop("one", "S", "R")
     assert found.power_dbm(hop) == pytest.approx(16.0206 - 46.6777 - 30 * math.log10(20))
@@ -89,7 +89,7 @@ def test_ends_of_a_chain_are_hidden_from_each_other_where_range_ends_between():
     assert sensing.power_dbm(wifi.Hop("one", "S", "D")) == -math.inf
 
 
-def test_nobody_is_hidden_on_another_channel():
+def test_stations_on_other_channels_are_not_hidden():
     found = place(DISK, LINE, [("one", "S", "R"), ("two", "R", "D")])
     assert found.hidden() == []
 
@@ -172,7 +172,7 @@ def test_the_picture_has_a_panel_for_each_channel(how):
     assert zones == ([0, 0] if how["model"] == "matrix" else [4, 4])
 
 
-def test_what_is_below_the_sensitivity_is_not_received():
+def test_frames_below_sensitivity_are_not_received():
     at = LINE | {"R": (30, 0, 0)}
     weak = place(LOG, at, CHAIN[:1], sensitivity_dbm=-74.0)
     (there, _) = budgets(weak, 1500, 1460)

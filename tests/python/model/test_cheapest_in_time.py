@@ -134,7 +134,7 @@ def test_least_lateness_is_just_enough():
     assert late > 10
 
 
-def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
+def test_expensive_links_carry_only_the_excess():
     # The paper's links: 3 and 15 Mbit/s, 20 and 40 ms; video of 3.5 Mbit/s at 30 frames/s.
     links = [PricedLink(1, 0.02, at_rate(3e6 / 8)), PricedLink(10, 0.04, at_rate(15e6 / 8))]
     written = np.arange(300) / 30
@@ -147,7 +147,7 @@ def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
     assert found.shares.sum() == pytest.approx(1)
 
 
-def test_what_is_due_before_it_can_arrive_is_refused_and_needs_just_that_much():
+def test_impossible_deadlines_are_rejected_with_the_missing_time():
     link = PricedLink(1, 0.2, at_rate(1e9))
     writes = Writes.of([1000, 1000], [0, 1], [0.05, 1.3])
     assert least_cost(writes, [link]) is None
@@ -157,7 +157,7 @@ def test_what_is_due_before_it_can_arrive_is_refused_and_needs_just_that_much():
     assert least_cost(writes, [link, near]).amounts.round(6).tolist() == [[0, 1000], [1000, 0]]
 
 
-def test_a_trace_of_even_opportunities_carries_what_its_rate_does():
+def test_even_trace_equals_its_rate():
     trace = by_trace(np.arange(1, 101) / 1000, size=100)
     at = np.random.default_rng(5).uniform(0, 10, 1000)
     difference = at_rate(100_000)(at) - trace(at)

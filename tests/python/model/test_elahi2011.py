@@ -35,7 +35,7 @@ def test_table_1_comes_out_to_the_printed_digit(row):
     assert f"{model.goodput(table_queue(row)):.{decimals}f}" == row["analytic_pps"]
 
 
-def test_table_1_is_not_what_leaves():
+def test_table_1_differs_from_the_departure_rate():
     leaving = [round(model.throughput(table_queue(row)), 1) for row in TABLE_1]
     assert leaving == [636.7, 505.8, 312.0, 222.6, 189.9, 125.0]
 
@@ -59,7 +59,7 @@ def test_probabilities_are_a_distribution(queue):
 
 @settings(deadline=None)
 @given(queues())
-def test_what_is_accepted_leaves_and_the_rest_is_lost(queue):
+def test_accepted_packets_leave_and_others_are_lost(queue):
     accepted = model.effective_rate(queue)
     assert model.throughput(queue) == pytest.approx(accepted, rel=1e-9)
     assert accepted + model.lost_rate(queue) == pytest.approx(queue.arrival_rate, rel=1e-12)
@@ -82,7 +82,7 @@ def test_littles_law_holds_in_the_system_and_in_its_main_buffer(queue):
 
 @settings(deadline=None)
 @given(queues())
-def test_the_papers_goodput_never_passes_what_leaves(queue):
+def test_goodput_never_exceeds_departures(queue):
     goodput = model.goodput(queue)
     assert 0 <= goodput <= model.effective_rate(queue) * (1 + 1e-12)
     waiting = model.packets_queued(queue)
@@ -169,7 +169,7 @@ def test_without_a_bound_equal_rates_give_erlang_c(load, servers):
 
 @pytest.mark.parametrize("load", [0.1, 0.7, 0.96])
 @pytest.mark.parametrize("servers", [2, 5, 20])
-def test_without_a_bound_equal_rates_delay_as_erlang_says(load, servers):
+def test_unbounded_queue_with_equal_rates_matches_erlang_c(load, servers):
     """The wait is 0 or, with Erlang's C, exponential at the spare rate; service follows."""
     offered, rate = load * servers, 9.0
     queue = Queue(offered * rate, [rate] * servers, 3000, servers)
@@ -182,7 +182,7 @@ def test_without_a_bound_equal_rates_delay_as_erlang_says(load, servers):
 
 
 @pytest.mark.parametrize("offered", [0.01, 1.0, 12.0, 400.0])
-def test_without_a_queue_equal_rates_lose_what_erlang_b_says(offered):
+def test_equal_rates_without_queue_match_erlang_b(offered):
     blocked = 1.0
     for n in range(1, 31):
         blocked = offered * blocked / (n + offered * blocked)

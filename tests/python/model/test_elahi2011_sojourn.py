@@ -74,7 +74,7 @@ def test_packets_bound_to_unequal_connections_stay_longer_unless_all_are_busy(
 
 @pytest.mark.parametrize("arrivals", [0.5, 6.0, 20.0])
 @pytest.mark.parametrize("rates", [(3.0, 2.0, 1.0), (2.0, 2.0, 2.0), (5.9, 0.099, 0.001), (6.0,)])
-def test_the_delay_is_the_phase_type_distribution_that_its_assumptions_say(rates, arrivals):
+def test_delay_is_phase_type_distributed(rates, arrivals):
     queue = Queue(arrivals, rates, capacity=9, send_buffers=len(rates))
     c, total = len(rates), sum(rates)
     found = model.probability(queue)[:-1] / sum(model.probability(queue)[:-1])
@@ -153,7 +153,7 @@ def test_the_density_is_the_cdfs_slope(arrivals):
 
 @pytest.mark.parametrize("rates", [(1.0, 1e-9), (1e-4, 1.0, 1.0), (1.0, 0.01), (0.7, 0.3)])
 @pytest.mark.parametrize("load", [1e-3, 0.999, 1.0, 1e3])
-def test_the_delay_stands_ten_to_the_five_packets_and_rates_far_apart(rates, load):
+def test_delay_handles_large_queues_and_unequal_rates(rates, load):
     queue = Queue(load * sum(rates), rates, 100_000, len(rates))
     delay = SojournTime(queue)
     middle = delay.quantile(0.5)
@@ -188,6 +188,6 @@ def test_times_that_cannot_be_are_refused(t):
 
 
 @pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.nan, [0.5, 1.0]])
-def test_quantiles_of_what_is_no_probability_are_refused(probability):
+def test_quantile_rejects_values_outside_0_to_1(probability):
     with pytest.raises(ValueError, match=r"probability is .*: must be from 0 to below 1"):
         SojournTime(ROW_1).quantile(probability)

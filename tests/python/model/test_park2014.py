@@ -425,7 +425,7 @@ def test_greedy_against_the_best_of_both_problems():
     assert max(of_delay) > 1.01
 
 
-def test_greedy_reports_what_it_breaks():
+def test_greedy_reports_violated_constraints():
     paths = {"cost": COST, "capacity": CAPACITY, "rtt_min": RTT}
     # In slow start the rate is not bound by the threshold.
     starting = splitting.compare_greedy(500, 0.1, 0.1, **paths, slow_start=[True, False])

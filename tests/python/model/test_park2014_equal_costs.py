@@ -23,7 +23,7 @@ def test_equal_costs_leave_the_solver_a_way(times):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_leaving_out_finds_what_trying_every_choice_finds(seed):
+def test_leaving_out_matches_exhaustive_search(seed):
     drawn = random.Random(seed)
     count = drawn.randint(2, 4)
     capacity = np.array([drawn.uniform(50, 2000) for _ in range(count)])

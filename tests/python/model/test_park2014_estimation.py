@@ -12,7 +12,7 @@ rates = st.lists(st.floats(0.1, 2000), min_size=1, max_size=5)
 
 
 @given(rates, st.floats(0, 1e4), st.floats(0, 500), st.floats(1e-3, 1))
-def test_demand_is_what_came_into_the_buffer(taken, offered, before, slot):
+def test_demand_equals_arrivals_at_the_buffer(taken, offered, before, slot):
     after = before + (offered - sum(taken)) * slot
     if after < 0:  # more taken than available
         with pytest.raises(ValueError, match=r"after is .*: must be"):

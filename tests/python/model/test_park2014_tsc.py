@@ -144,7 +144,7 @@ def as_csv(lines):
     return text.getvalue()
 
 
-def test_the_reference_of_the_scheduler_is_what_the_model_says():
+def test_scheduler_reference_matches_the_model():
     kept = np.genfromtxt(REFERENCE, delimiter=",", names=True)
     said = np.genfromtxt(io.StringIO(as_csv(reference())), delimiter=",", names=True)
     assert kept.dtype.names == said.dtype.names

@@ -111,9 +111,7 @@ def test_it_is_the_simulator_to_the_packet_with_sack() -> None:
         ({"receive_buffer": "4288 B"}, {"window_bytes": 4288}),
     ],
 )
-def test_each_option_means_what_the_key_means(
-    keys: dict[str, Any], options: dict[str, Any], sack: bool
-) -> None:
+def test_options_match_the_keys(keys: dict[str, Any], options: dict[str, Any], sack: bool) -> None:
     draw = np.random.default_rng(7)
     for count in (2, 3, 5, 8):
         delays = draw.integers(5_000, 120_000, count).tolist()
@@ -138,7 +136,7 @@ def test_acknowledgements_may_overtake_each_other(sack: bool) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(delays=DELAYS, sack=st.booleans(), periods=st.integers(1, 50))
-def test_what_is_left_out_is_what_it_repeats(delays: list[int], sack: bool, periods: int) -> None:
+def test_omitted_periods_equal_simulated_ones(delays: list[int], sack: bool, periods: int) -> None:
     rates = np.array(MBPS[: len(delays)]) * 1e6 / 8
     seconds = np.array(delays) * 1e-6
     segments = 4000
@@ -199,7 +197,7 @@ def test_a_duration_ends_it(delays: list[int], share: float) -> None:
     assert exactly.time_s <= share * whole.time_s + 0.2  # a final delayed acknowledgement
 
 
-def test_equal_delays_fill_the_links_and_tell_what_waits() -> None:
+def test_equal_delays_fill_links_and_report_backlog() -> None:
     equal = transfer([1e6, 1e6], [0.03, 0.03], transfer_bytes=1e7, ssthresh_bytes=math.inf)
     assert equal.recoveries == 0
     assert 1e7 / equal.time_s > 0.9 * 2e6 * 536 / 616

@@ -291,7 +291,7 @@ def test_fading_is_the_mean_over_gamma_distributed_powers(m):
     assert ours == pytest.approx(drawn.mean(), abs=4 * drawn.std() / math.sqrt(draws.size))
 
 
-def test_fading_of_large_m_is_none():
+def test_fading_vanishes_for_large_m():
     radio = wifi.radio("802.11b", 11)
     assert wifi.faded_frame_error(radio, 7, 1036, 1e4) == pytest.approx(
         wifi.frame_error(radio, 7, 1036), rel=0.05
@@ -395,7 +395,7 @@ def test_a_saturated_link_reaches_its_ceiling():
 @seed(1)
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 6), st.data())
-def test_cliques_are_those_that_trying_all_sets_finds(count, data):
+def test_cliques_match_exhaustive_search(count, data):
     nodes = [f"{side}{i}" for i in range(count) for side in "ab"]
     pairs = data.draw(st.sets(st.sampled_from(list(itertools.permutations(nodes, 2)))))
     hops = [wifi.Hop("one", f"a{i}", f"b{i}") for i in range(count)]
@@ -442,6 +442,6 @@ def test_cliques_are_those_that_trying_all_sets_finds(count, data):
         ),
     ],
 )
-def test_what_cannot_be_is_refused(call, message):
+def test_invalid_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
