@@ -78,8 +78,10 @@ def build_profiled(folder: Path) -> Path:
     """Build this checkout's program with a profile of training runs."""
     about = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
     target = about.split("host: ")[1].split()[0]
-    asked = ["rustc", "--print", "target-libdir"]
-    libraries = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    requested = ["rustc", "--print", "target-libdir"]
+    libraries = subprocess.run(
+        requested, check=True, capture_output=True, text=True
+    ).stdout.strip()
     merge = Path(libraries).parent / "bin" / "llvm-profdata"
     if not merge.exists() and shutil.which("rustup"):
         subprocess.run(["rustup", "component", "add", "llvm-tools"], check=False)

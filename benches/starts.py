@@ -65,10 +65,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     parser.add_argument("--rounds", type=int, default=9)
-    asked = parser.parse_args()
-    programs = asked.programs or [str(Path(sys.executable).with_name("ropewalk"))]
+    requested = parser.parse_args()
+    programs = requested.programs or [str(Path(sys.executable).with_name("ropewalk"))]
     times: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    for number in range(-1, asked.rounds):  # the first one fills the caches, and does not count
+    for number in range(
+        -1, requested.rounds
+    ):  # the first one fills the caches, and does not count
         for row, case in enumerate(CASES):
             for column, program in enumerate(programs):
                 both = took(program, case)
@@ -76,7 +78,7 @@ def main() -> None:
                     times.setdefault((row, column), []).append(both)
     for column, program in enumerate(programs):
         print(f"{column + 1}: {program}, an environment of {megabytes(program)} MB")
-    print(f"\nmedian of {asked.rounds}, in ms: on the clock, and of processors")
+    print(f"\nmedian of {requested.rounds}, in ms: on the clock, and of processors")
     print(f"{'':48}", *(f"{column + 1:>9} clock    cpu" for column in range(len(programs))))
     for row, case in enumerate(CASES):
         words = " ".join(Path(word).stem if word == SCENARIO else word for word in case)

@@ -38,21 +38,23 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--dask", action="store_true")
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        study = _study(folder, asked.points)
+        study = _study(folder, requested.points)
         run_s = _one_after_the_other(study)
         print(f"a run: {1e3 * run_s:.2f} ms of a processor, in the mean of {SAMPLE}")
-        whole = asked.points * run_s
-        expected = _timed(study, folder / "threads", [], whole, asked.workers, "threads")
-        on = ["--on", str(asked.workers)]
+        whole = requested.points * run_s
+        expected = _timed(study, folder / "threads", [], whole, requested.workers, "threads")
+        on = ["--on", str(requested.workers)]
         same = [
-            _same(expected, _timed(study, folder / "pool", on, whole, asked.workers, "processes")),
-            _same(expected, _killed(study, folder / "killed", on, asked.points)),
+            _same(
+                expected, _timed(study, folder / "pool", on, whole, requested.workers, "processes")
+            ),
+            _same(expected, _killed(study, folder / "killed", on, requested.points)),
         ]
-        if asked.dask:
-            same.append(_same(expected, _killed_of_dask(study, folder / "dask", asked.points)))
+        if requested.dask:
+            same.append(_same(expected, _killed_of_dask(study, folder / "dask", requested.points)))
         shutil.rmtree(folder / "threads")
     return 0 if all(same) else 1
 

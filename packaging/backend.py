@@ -71,9 +71,9 @@ def everything() -> Iterator[None]:
         shutil.copytree(ROOT / "scenarios", scenarios)
         if sys.platform == "linux":
             add_programs()
-        told = DATA / "data" / "share" / "doc" / "ropewalk"
-        told.mkdir(parents=True)
-        licences.main(told / "licences-of-crates.txt")
+        text = DATA / "data" / "share" / "doc" / "ropewalk"
+        text.mkdir(parents=True)
+        licences.main(text / "licences-of-crates.txt")
         yield
 
 

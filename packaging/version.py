@@ -50,8 +50,8 @@ def current(root: Path = ROOT) -> str:
         sys.exit("Cargo.toml: no version under [workspace.package]")
     wrong = {name: versions for name, versions in found(root).items() if versions != {at[1]}}
     if wrong:
-        told = "; ".join(f"{name}: {', '.join(sorted(each))}" for name, each in wrong.items())
-        sys.exit(f"Cargo.toml has version {at[1]}, but {told}. Run: packaging/version.py {at[1]}")
+        text = "; ".join(f"{name}: {', '.join(sorted(each))}" for name, each in wrong.items())
+        sys.exit(f"Cargo.toml has version {at[1]}, but {text}. Run: packaging/version.py {at[1]}")
     return at[1]
 
 

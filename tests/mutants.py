@@ -143,16 +143,16 @@ def sources() -> list[Path]:
 
 def digest(within: str = ".", *, with_tests: bool) -> str:
     """Return a hash of a folder's Rust code, with or without its tests."""
-    told = hashlib.sha256()
+    text = hashlib.sha256()
     for file in sources():
         if not file.is_relative_to(within):
             continue
         code = (ROOT / file).read_text() if file.suffix in {".rs", ".lock"} else None
         if code is None or (not with_tests and "tests" in file.with_suffix("").parts):
             continue
-        told.update(f"{file}\0".encode())
-        told.update((code if with_tests else code.split(TESTS)[0].rstrip()).encode())
-    return told.hexdigest()[:12]
+        text.update(f"{file}\0".encode())
+        text.update((code if with_tests else code.split(TESTS)[0].rstrip()).encode())
+    return text.hexdigest()[:12]
 
 
 class Kept:
@@ -325,8 +325,8 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=60, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
-    asked = parser.parse_args()
-    if not set(asked.crates) <= set(CRATES):
+    requested = parser.parse_args()
+    if not set(requested.crates) <= set(CRATES):
         parser.error(f"CRATE: one of {', '.join(CRATES)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     explained = tomllib.loads(EXPLAINED.read_text())
@@ -335,13 +335,15 @@ def main() -> int:
     def is_explained(name: str) -> bool:
         return PLACE.sub(": ", name) in explained
 
-    all_of = {crate: mutants(crate) for crate in asked.crates or CRATES}
+    all_of = {crate: mutants(crate) for crate in requested.crates or CRATES}
     samples = {
-        crate: random.Random(f"{asked.seed}/{crate}").sample(all_, min(asked.sample, len(all_)))
+        crate: random.Random(f"{requested.seed}/{crate}").sample(
+            all_, min(requested.sample, len(all_))
+        )
         for crate, all_ in all_of.items()
     }
     tried = [mutant for sample in samples.values() for mutant in sample]
-    meet([mutant for mutant in tried if not kept.what(mutant)], OWN, kept, asked.workers)
+    meet([mutant for mutant in tried if not kept.what(mutant)], OWN, kept, requested.workers)
     # Tests of the workspace make devices and namespaces, so run one at a time.
     left = [mutant for mutant in tried if kept.what(mutant) == SURVIVED]
     meet([mutant for mutant in left if not is_explained(mutant.name)], ALL, kept, 1)

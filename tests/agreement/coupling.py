@@ -46,8 +46,8 @@ def shared_bottleneck() -> pl.DataFrame:
             results = ropewalk.simulate(
                 base.with_({**coupled(congestion), "competitor.tcp.start": start})
             )
-            beside = results.competitors["goodput_mbps"][0]
-            ratios.append(results.mean["goodput_mbps"] / beside)
+            comparison = results.competitors["goodput_mbps"][0]
+            ratios.append(results.mean["goodput_mbps"] / comparison)
         row: dict[str, object] = {
             "congestion": congestion,
             "ratio": float(np.mean(ratios)),

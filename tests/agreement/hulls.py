@@ -402,12 +402,12 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help="write docs/agreement/prices.md and its picture"
     )
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     mpl.use("agg")
-    if asked.traces:
-        scenarios = list(recorded(asked.traces))
+    if requested.traces:
+        scenarios = list(recorded(requested.traces))
     else:
-        scenarios = [drawn(asked.first + number) for number in range(asked.seeds)]
+        scenarios = [drawn(requested.first + number) for number in range(requested.seeds)]
     with ThreadPoolExecutor() as pool:
         bounds = list(pool.map(VideoScenario.bound, scenarios))
     known = float(np.mean([cost for cost, _ in bounds]))
@@ -420,7 +420,7 @@ def main() -> None:
         found = {transport: points(scenarios, transport, Path(folder)) for transport in TRANSPORTS}
     every = means(found)
     tables = [Table("hull-points", "means", every, dict.fromkeys(every.columns, ".2f"))]
-    if asked.traces:
+    if requested.traces:
         costs = [cost for cost, _ in bounds]
         tables = [
             Table(
@@ -440,11 +440,11 @@ def main() -> None:
         ]
     for table in tables:
         table.print()
-    path = PICTURE if asked.write and not asked.traces else asked.picture
+    path = PICTURE if requested.write and not requested.traces else requested.picture
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         picture(found, known).savefig(path, dpi=110)
-    if asked.write:
+    if requested.write:
         write_into_pages(tables, PAGE)
 
 

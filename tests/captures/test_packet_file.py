@@ -189,9 +189,9 @@ def test_gzip_and_standard_input_are_read(tmp_path):
 
 def test_progress_ends_with_the_size_of_the_file(tmp_path):
     content = pcap(PACKETS)
-    told = []
-    list(read_packets(reader_of(tmp_path, content), lambda *figures: told.append(figures)))
-    assert told == [(len(content), len(content))]
+    text = []
+    list(read_packets(reader_of(tmp_path, content), lambda *figures: text.append(figures)))
+    assert text == [(len(content), len(content))]
 
 
 def good(length: int = 4) -> bytes:

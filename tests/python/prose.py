@@ -325,8 +325,8 @@ def rust_strings(file: Path) -> Iterator[Block]:
     for found in RUST.finditer(text):
         literal = found[0]
         if literal.startswith('"') and len(re.findall(r"[a-z]{2,}", literal)) >= 4:
-            said = re.sub(r"\\\n\s*", "", literal[1:-1]).replace('\\"', '"')
-            yield Block(name(file), numbers(found.start()), said)
+            note = re.sub(r"\\\n\s*", "", literal[1:-1]).replace('\\"', '"')
+            yield Block(name(file), numbers(found.start()), note)
 
 
 def _line_numbers(text: str) -> Callable[[int], int]:
@@ -394,23 +394,23 @@ def python_strings(file: Path, keywords: tuple[str, ...] = ()) -> Iterator[Block
             if isinstance(node, ast.JoinedStr):
                 pieces = [each for each in node.values if isinstance(each, ast.Constant)]
                 seen.update(map(id, pieces))
-                said = " X ".join(str(each.value) for each in pieces)
+                text = " X ".join(str(each.value) for each in pieces)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                said = node.value
+                text = node.value
             else:
                 continue
             seen.add(id(node))
-            if len(re.findall(r"[a-z]{2,}", said)) >= 4:
-                yield from paragraphs(name(file), enumerate(said.splitlines(), start=node.lineno))
+            if len(re.findall(r"[a-z]{2,}", text)) >= 4:
+                yield from paragraphs(name(file), enumerate(text.splitlines(), start=node.lineno))
 
 
 def toml_strings(file: Path) -> Iterator[Block]:
     """Yield the titles and explanations of a list of studies."""
     lines = file.read_text().splitlines()
     for study in tomllib.loads(file.read_text())["study"]:
-        for said in (study["title"], study["shows"]):
-            number = next(at for at, line in enumerate(lines, start=1) if said[:30] in line)
-            yield Block(name(file), number, said)
+        for text in (study["title"], study["shows"]):
+            number = next(at for at, line in enumerate(lines, start=1) if text[:30] in line)
+            yield Block(name(file), number, text)
 
 
 def name(file: Path) -> str:

@@ -436,9 +436,9 @@ def test_stored_advice_loads(command, file, tmp_path):
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(refused, file, arguments, said):
-    told = refused("advise", file, *arguments)
-    assert said in told
-    assert told.count("\n") == 1
+    text = refused("advise", file, *arguments)
+    assert said in text
+    assert text.count("\n") == 1
 
 
 def test_every_option_of_advise_is_in_the_guide(command):

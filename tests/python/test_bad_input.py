@@ -63,11 +63,11 @@ def case(request, tmp_path):
 
 def test_command_names_error_and_place(refused, case):
     path, words = case
-    told = refused("simulate", path, "--json")
-    assert str(path) in told
+    text = refused("simulate", path, "--json")
+    assert str(path) in text
     for word in words:
-        assert word in told
-    assert len(told.splitlines()) == 1
+        assert word in text
+    assert len(text.splitlines()) == 1
 
 
 def test_python_raises_a_scenario_error(case):
@@ -87,10 +87,10 @@ def test_all_errors_are_shown_at_once(command, tmp_path):
 def test_set_passes_the_same_checks(refused, tmp_path):
     path = tmp_path / "good.toml"
     path.write_text(GOOD)
-    told = refused("simulate", path, "--set", "link.dsl.loss=120%", "--set", "tittle=x")
-    assert "--set" in told
-    assert "link.dsl.loss" in told
-    assert '"title"' in told
+    text = refused("simulate", path, "--set", "link.dsl.loss=120%", "--set", "tittle=x")
+    assert "--set" in text
+    assert "link.dsl.loss" in text
+    assert '"title"' in text
 
 
 def test_with_names_itself_and_not_an_option():
@@ -121,15 +121,15 @@ def test_algorithm_of_wrong_key_is_rejected_with_the_right_keys():
 def test_an_option_is_named(refused, tmp_path, arguments, says):
     path = tmp_path / "good.toml"
     path.write_text(GOOD)
-    told = refused("simulate", path, *arguments, "--out", tmp_path / "out")
-    assert told.startswith(says)
+    text = refused("simulate", path, *arguments, "--out", tmp_path / "out")
+    assert text.startswith(says)
 
 
 def refuse(refused, path, *words):
-    told = refused("simulate", path)
-    assert len(told.splitlines()) == 1
+    text = refused("simulate", path)
+    assert len(text.splitlines()) == 1
     for word in (str(path), *words):
-        assert word in told
+        assert word in text
 
 
 def test_100_megabytes_of_zeros(refused, tmp_path):
@@ -223,6 +223,6 @@ def test_a_trace_that_is_a_folder(refused, tmp_path):
 )
 def test_an_option_that_is_wrong_is_named_with_its_value(refused, tmp_path, arguments, says):
     (tmp_path / "good.toml").write_text(GOOD)
-    told = refused(*arguments, cwd=tmp_path)
-    assert told.startswith(says)
-    assert len(told.splitlines()) == 1
+    text = refused(*arguments, cwd=tmp_path)
+    assert text.startswith(says)
+    assert len(text.splitlines()) == 1

@@ -98,8 +98,8 @@ def test_wrong_input_is_refused_and_leaves_nothing(
     refused, arguments, expected, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    told = refused("simulate", SCENARIO, *arguments)
-    assert expected in told
+    text = refused("simulate", SCENARIO, *arguments)
+    assert expected in text
     assert list(tmp_path.iterdir()) == []
 
 

@@ -116,8 +116,8 @@ def test_the_scenario_that_out_keeps_runs_again(command, tmp_path):
 
 def test_out_touches_no_folder_of_others(refused, tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    told = refused("simulate", TWO_LINKS, "--out", tmp_path)
-    assert "thesis.tex" in told
+    text = refused("simulate", TWO_LINKS, "--out", tmp_path)
+    assert "thesis.tex" in text
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -172,8 +172,8 @@ def test_help_lists_the_verbs_and_shows_an_example(command):
     ids=lambda arguments: " ".join(map(str, arguments[2:])) or arguments[0],
 )
 def test_a_wrong_argument_ends_with_status_2(refused, arguments):
-    told = refused(*arguments)
-    assert told
+    text = refused(*arguments)
+    assert text
 
 
 def test_a_reader_that_leaves_is_no_error_to_speak_of():
@@ -198,8 +198,8 @@ def test_a_full_disk_is_a_failed_run_and_no_traceback():
 
 
 def test_a_step_without_a_timeline_is_refused(refused):
-    told = refused("simulate", TWO_LINKS, "--step", "10 ms")
-    assert told == "--step 10 ms: only with --out or --plot\n"
+    text = refused("simulate", TWO_LINKS, "--step", "10 ms")
+    assert text == "--step 10 ms: only with --out or --plot\n"
 
 
 def test_runs_that_are_all_the_same_are_called_so(command):
@@ -215,8 +215,8 @@ def test_a_goodput_of_a_call_keeps_two_digits(command):
     call = ["link.*.rate=64 kbit/s", "transport.protocol=tcp", 'transport.paths=["dsl"]']
     changes = [part for change in call for part in ("--set", change)]
     for verb in ("simulate", "predict"):
-        told = command(verb, TWO_LINKS, *changes).stdout
-        assert re.search(r"goodput +0\.0[1-9]\d Mbit/s", told), told
+        text = command(verb, TWO_LINKS, *changes).stdout
+        assert re.search(r"goodput +0\.0[1-9]\d Mbit/s", text), text
 
 
 @pytest.mark.parametrize(

@@ -77,13 +77,13 @@ def test_ways_that_differ_are_explained(two_links):
     lossy = two_links.with_({**losses, "link.dsl.jitter": "4 ms"})
     compared = ropewalk.compare(lossy, ways=["predict", "simulate"])
     assert abs(1 - compared.accuracy["predict_against_simulate"]) > 0.05
-    said = " ".join(compared.explanation)
+    text = " ".join(compared.explanation)
     subflows = compared.simulated.runs[0]["subflows"]
     again = sum(each["retransmissions"] for each in subflows)
     share = again / sum(each["segments_sent"] for each in subflows)
-    assert f"simulate retransmitted {share:.1%} of its segments" in said
-    assert "links have jitter or slots" in said
-    assert compared.predictions.best.bottleneck in said
+    assert f"simulate retransmitted {share:.1%} of its segments" in text
+    assert "links have jitter or slots" in text
+    assert compared.predictions.best.bottleneck in text
 
 
 def test_difference_within_intervals_is_not_explained(two_links):
@@ -95,7 +95,7 @@ def test_difference_within_intervals_is_not_explained(two_links):
     assert abs(one - other) < half, "the case is not as meant"
     far = [each.of for each in compared.agreements if each.differs]
     assert far == []
-    assert not any(said.startswith("predict is") for said in compared.explanation)
+    assert not any(text.startswith("predict is") for text in compared.explanation)
 
 
 def test_accuracy_is_absent_without_deliveries(two_links):
@@ -220,12 +220,12 @@ def test_one_number_of_a_formula_is_held_against_the_interval_of_runs():
 
 
 def test_one_statistic_is_shown_of_a_quantity(command):
-    told = command("compare", TWO_LINKS, "--runs", 5, *MODELLED).stdout
-    rows = [line for line in told.splitlines() if line.strip().startswith("goodput (Mbit/s)")]
+    text = command("compare", TWO_LINKS, "--runs", 5, *MODELLED).stdout
+    rows = [line for line in text.splitlines() if line.strip().startswith("goodput (Mbit/s)")]
     assert len(rows) == 2
     [mean] = {re.search(r"\S+ ± \S+", row)[0] for row in rows}
     assert mean
-    assert "too few runs" not in told
+    assert "too few runs" not in text
 
 
 def test_out_keeps_numbers_of_all_ways(command, tmp_path):
@@ -252,8 +252,8 @@ def test_out_keeps_numbers_of_all_ways(command, tmp_path):
     ],
 )
 def test_wrong_input_ends_with_status_2(refused, arguments, said):
-    told = refused("compare", TWO_LINKS, *arguments)
-    assert said in told
+    text = refused("compare", TWO_LINKS, *arguments)
+    assert said in text
 
 
 def test_every_option_is_in_the_guide(command):
@@ -273,5 +273,5 @@ def test_runs_of_the_testbed_that_warn_of_nothing_are_explained(compared):
     assert "warnings" not in simulated.runs[0]
     runs = [slower(run) | {"engine": "testbed", "kernel": kernel} for run in simulated.runs]
     measured = ropewalk.Results.restored(simulated.scenario, runs, {})
-    told = ropewalk.Comparison(simulated.scenario, None, simulated, measured).explanation
-    assert told[0].startswith("simulate is 100.0% above testbed")
+    text = ropewalk.Comparison(simulated.scenario, None, simulated, measured).explanation
+    assert text[0].startswith("simulate is 100.0% above testbed")

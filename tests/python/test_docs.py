@@ -108,12 +108,12 @@ def test_guide_lists_differences_of_profiles():
         in_force.append({each.key: each.value for each in settings if each.table == "transport"})
     page = (ROOT / "docs/guide/transport.md").read_text().partition("## Profiles")[2]
     rows = re.findall(r"^\| (`.*) \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
-    told = {key: row[1:] for row in rows for key in re.findall(r"`([a-z_]+)`", row[0])}
+    note = {key: row[1:] for row in rows for key in re.findall(r"`([a-z_]+)`", row[0])}
     differing = {key for key in in_force[0] if len({each[key] for each in in_force}) > 1}
     differing.remove("profile")
-    assert differing <= set(told)
+    assert differing <= set(note)
     for key in differing:
-        for each, cell in zip(in_force, told[key], strict=True):
+        for each, cell in zip(in_force, note[key], strict=True):
             assert each[key] in cell, key
 
 

@@ -35,14 +35,14 @@ def start(*arguments):
 
 def test_the_program_s_output_and_status_are_the_command_s():
     with start("--set", "link.dsl.delay=30ms", "--", "sh", "-c", "ip -br link; exit 9") as child:
-        printed, said = child.communicate(timeout=60)
-    assert child.returncode == 9, said
+        printed, text = child.communicate(timeout=60)
+    assert child.returncode == 9, text
     assert "dsl" in printed
     assert "cable" in printed
     with start("--", "no-such-program") as child:
-        _, said = child.communicate(timeout=60)
+        _, text = child.communicate(timeout=60)
     assert child.returncode == 127
-    assert "no-such-program" in said
+    assert "no-such-program" in text
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -57,9 +57,9 @@ def test_signals_go_on_to_the_program(number):
 
 def test_emulate_rejects_wrong_input():
     with start("--set", "link.dsl.delay=30", "--", "true") as child:
-        _, said = child.communicate(timeout=60)
+        _, text = child.communicate(timeout=60)
     assert child.returncode == 2
-    assert "link.dsl.delay" in said or "delay" in said
+    assert "link.dsl.delay" in text or "delay" in text
     with start() as child:
         child.communicate(timeout=60)
     assert child.returncode == 2

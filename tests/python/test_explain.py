@@ -123,8 +123,8 @@ def test_the_command_prints_settings_with_their_meaning(command):
 
 
 def test_a_wrong_scenario_is_refused(refused):
-    told = refused("explain", TWO_LINKS, "--set", "link.dsl.rtae=1Mbit/s")
-    assert "rtae" in told
+    text = refused("explain", TWO_LINKS, "--set", "link.dsl.rtae=1Mbit/s")
+    assert "rtae" in text
 
 
 DIAMOND = ROOT / "scenarios/papers/gomez-2014.toml"
@@ -181,8 +181,8 @@ def test_hidden_stations_are_named(command):
 
 
 def test_wires_have_no_place(refused, tmp_path):
-    told = refused("explain", TWO_LINKS, "--plot", tmp_path / "place.png")
-    assert "wired" in told
+    text = refused("explain", TWO_LINKS, "--plot", tmp_path / "place.png")
+    assert "wired" in text
 
 
 SOURCES = """

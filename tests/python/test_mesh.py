@@ -85,10 +85,10 @@ def test_mesh_command_prints_and_stores_counts(command, tmp_path):
         *("--out", out, "--deployments", "2", "--plot", tmp_path / "mesh.svg"),
     )
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert [each["nodes"] for each in told["mesh"]] == [32, 64]
-    assert told["mesh"][1]["feasible"].keys() == {"link", "node", "zone"}
-    assert told["mesh"][0]["draws"] > 100
+    text = json.loads(ran.stdout)
+    assert [each["nodes"] for each in text["mesh"]] == [32, 64]
+    assert text["mesh"][1]["feasible"].keys() == {"link", "node", "zone"}
+    assert text["mesh"][0]["draws"] > 100
     assert pl.read_parquet(out / "tables/graphs.parquet").height == 40
     assert (tmp_path / "mesh.svg").stat().st_size > 1000
 
@@ -104,15 +104,15 @@ def test_mesh_command_prints_and_stores_counts(command, tmp_path):
 def test_results_of_a_mesh_have_it_and_keep_its_places(command, tmp_path):
     out = tmp_path / "run"
     ran = command("simulate", ZONES, "--set", "duration=2 s", "--json", "--out", out)
-    told = json.loads(ran.stdout)
-    assert told["mesh"]["nodes"] == 32
-    assert told["mesh"]["routes"]["zone"] >= 2
+    text = json.loads(ran.stdout)
+    assert text["mesh"]["nodes"] == 32
+    assert text["mesh"]["routes"]["zone"] >= 2
     again = command(
         *("simulate", out / "scenario.toml", "--json"),
         *("--set", 'mesh.placement={ file = "nodes.csv" }'),
     )
     same = json.loads(again.stdout)
-    assert same["goodput_mbps"] == told["goodput_mbps"]
+    assert same["goodput_mbps"] == text["goodput_mbps"]
     assert same["mesh"]["draws"] == 1
 
 
@@ -138,9 +138,9 @@ def test_study_of_mesh_seeds_varies_deployments():
     ],
 )
 def test_wrong_mesh_input_exits_with_2(refused, arguments, said):
-    told = refused("mesh", *arguments)
-    assert said in told
-    assert len(told.strip().splitlines()) == 1
+    text = refused("mesh", *arguments)
+    assert said in text
+    assert len(text.strip().splitlines()) == 1
 
 
 def test_mesh_pictures_show_available_data():

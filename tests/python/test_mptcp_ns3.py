@@ -44,7 +44,7 @@ def test_mptcp_ns3_prints_the_papers_measures(command, scenario):
 
 
 def test_captures_are_refused_with_the_reason(refused, scenario, tmp_path):
-    told = refused("simulate", scenario, "--capture", tmp_path / "a.pcapng")
-    assert 'transport.profile = "mptcp-ns3" is not captured or logged' in told
-    assert "no form on the wire" in told
+    text = refused("simulate", scenario, "--capture", tmp_path / "a.pcapng")
+    assert 'transport.profile = "mptcp-ns3" is not captured or logged' in text
+    assert "no form on the wire" in text
     assert not (tmp_path / "a.pcapng").exists()

@@ -55,8 +55,8 @@ def test_a_result_shows_a_table_and_a_picture(shown, source):
 
 
 def test_a_scenario_shows_its_links(shown):
-    told = of(shown, "Scenario.load")["text/html"]
-    assert all(each in told for each in ("dsl", "cable", "16 Mbit/s", "0.01 %", "mptcp"))
+    text = of(shown, "Scenario.load")["text/html"]
+    assert all(each in text for each in ("dsl", "cable", "16 Mbit/s", "0.01 %", "mptcp"))
 
 
 @pytest.mark.parametrize("source", ["plot.series(", "plot.heat_map(", "plot.goodput("])
@@ -79,9 +79,9 @@ def test_other_verbs_show_themselves():
     assert wired._repr_png_() is None
     radios = ropewalk.explain("scenarios/wifi/diamond.toml")
     assert is_picture(radios._repr_png_())
-    alike = ropewalk.study(scenario, {"duration": ["1 s"]})
-    assert "<table" in alike._repr_html_()
-    assert alike._repr_png_() is None, "one combination has no picture"
+    equal = ropewalk.study(scenario, {"duration": ["1 s"]})
+    assert "<table" in equal._repr_html_()
+    assert equal._repr_png_() is None, "one combination has no picture"
     made = ropewalk.reproduce("song-2018", "fig10")
     assert is_picture(made._repr_png_())
     assert made.figure.get_suptitle().startswith("Song et al. 2018, figure 10")
@@ -100,11 +100,11 @@ def test_names_from_files_stay_text_and_tables_are_whole():
     scenario = ropewalk.Scenario(f'title = "{quoted}"\nduration = "1 s"\n{text}')
     assert "a&amp;b" in scenario._repr_html_()
     for made in (scenario, ropewalk.simulate(scenario), ropewalk.predict(scenario)):
-        told = made._repr_html_()
-        assert "<script" not in told
-        assert "\x1b" not in told
-        assert "&lt;script&gt;" in told
-        ET.fromstring(f"<div>{re.sub('<img[^>]*>', '', told)}</div>")
+        note = made._repr_html_()
+        assert "<script" not in note
+        assert "\x1b" not in note
+        assert "&lt;script&gt;" in note
+        ET.fromstring(f"<div>{re.sub('<img[^>]*>', '', note)}</div>")
 
 
 def test_a_style_of_the_terminal_is_kept_and_another_thing_is_set_as_there():

@@ -49,16 +49,16 @@ def kept(tmp_path_factory):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_stores_its_origin(kept, verb):
     folder, printed = kept[verb]
-    told = printed["origin"]
-    assert told.keys() >= ALWAYS
-    assert told["version"] == ropewalk.__version__
-    assert told["command"].startswith(f"ropewalk {verb}")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["date"])
-    assert told["wall_s"] > 0
+    text = printed["origin"]
+    assert text.keys() >= ALWAYS
+    assert text["version"] == ropewalk.__version__
+    assert text["command"].startswith(f"ropewalk {verb}")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", text["date"])
+    assert text["wall_s"] > 0
     if verb != "reproduce":
         # As run, with the changes of --set.
-        assert ropewalk.Scenario(told["scenario"]).title == printed["scenario"]
-        assert ("1s" in told["scenario"]) == (verb != "mesh")
+        assert ropewalk.Scenario(text["scenario"]).title == printed["scenario"]
+        assert ("1s" in text["scenario"]) == (verb != "mesh")
     assert json.loads((folder / "result.json").read_text()) == printed
 
 

@@ -164,10 +164,10 @@ def test_a_wide_interval_or_late_links_disturb(cold, changes, disturbed):
 
 def test_warning_has_amount_and_reason(cold):
     run = report({"stolen_s": 0.6, "waited_s": 0.25, "others_s": 3.0})
-    told = warning(run, own_error(run, cold))
-    assert "more than 5 %" in told
+    text = warning(run, own_error(run, cold))
+    assert "more than 5 %" in text
     for part in ("took 0.60 s", "waited 0.25 s", "other processes used 3.00 s"):
-        assert part in told
+        assert part in text
     quiet = report()
     assert warning(quiet, own_error(quiet, cold)) is None
 

@@ -121,8 +121,8 @@ def test_simulation_needs_no_optional_libraries(arguments):
 
 
 def test_missing_library_error_names_the_package():
-    told = " ".join(without(["scipy"], "predict", "papers/elahi-2011").stdout.split())
-    assert 'needs scipy, which is not installed: pip install "ropewalk[models]"' in told
+    text = " ".join(without(["scipy"], "predict", "papers/elahi-2011").stdout.split())
+    assert 'needs scipy, which is not installed: pip install "ropewalk[models]"' in text
     assert "needs scipy" not in without([], "predict", "papers/elahi-2011").stdout
 
 
@@ -147,8 +147,8 @@ def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, argu
 def test_study_in_python_names_missing_polars(monkeypatch):
     monkeypatch.setattr(optional_deps, "find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
-    told = "study needs polars, which is not installed: pip install polars"
-    with pytest.raises(optional_deps.MissingLibraryError, match=told):
+    text = "study needs polars, which is not installed: pip install polars"
+    with pytest.raises(optional_deps.MissingLibraryError, match=text):
         ropewalk.study("start/two-links", {"link.dsl.delay": ["10 ms"]})
 
 

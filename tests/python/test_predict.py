@@ -297,8 +297,8 @@ def test_predict_plot_compares_models_and_links(command, tmp_path):
     ids=["no file", "no picture", "no rate", "no key", "no folder", "no option"],
 )
 def test_wrong_input_ends_with_status_2(refused, arguments, word):
-    told = refused("predict", *arguments)
-    assert word in told
+    text = refused("predict", *arguments)
+    assert word in text
 
 
 def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
@@ -306,8 +306,8 @@ def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
     guide = "".join(page.read_text() for page in pages)
     options = re.findall(r"^  (--[a-z-]+)", command("predict", "--help").stdout, re.MULTILINE)
     assert {"--json", "--set", "--out"} <= set(options)
-    told = {*options, *ropewalk.predict(two_links).json(), *names(two_links), *names(stream)}
-    assert [word for word in sorted(told) if word not in guide] == []
+    text = {*options, *ropewalk.predict(two_links).json(), *names(two_links), *names(stream)}
+    assert [word for word in sorted(text) if word not in guide] == []
 
 
 def test_unsupported_algorithm_excludes_the_model_with_reason():
@@ -316,9 +316,9 @@ def test_unsupported_algorithm_excludes_the_model_with_reason():
     predictions = ropewalk.predict(scenario)
     assert predictions.best is None
     assert "fluid" not in [model.name for model in predictions.models]
-    said = 'fluid is left out: it has no formula for congestion = "toy"'
-    assert said in predictions.warnings
-    assert said in predictions.json()["warnings"]
+    text = 'fluid is left out: it has no formula for congestion = "toy"'
+    assert text in predictions.warnings
+    assert text in predictions.json()["warnings"]
 
 
 def test_parameters_of_ones_own_are_warned_of():
@@ -441,6 +441,6 @@ def test_the_bottleneck_of_a_shared_buffer_is_the_link_on_which_data_wait():
     [traffic]
     size = "1 MB"
     """
-    told = ropewalk.predict(ropewalk.Scenario(text)).best.bottleneck
-    assert "data wait on slow, with a round trip of " in told
-    assert "fast" not in told
+    note = ropewalk.predict(ropewalk.Scenario(text)).best.bottleneck
+    assert "data wait on slow, with a round trip of " in note
+    assert "fast" not in note

@@ -78,10 +78,10 @@ def test_a_clone_builds_them_once(monkeypatch, clone, capfd):
     cargo(monkeypatch, clone, f"echo $@; mkdir -p {built}; touch {built}/ropewalk-gateway")
     for _ in range(2):
         assert programs.find(programs.GATEWAY) == built / "ropewalk-gateway"
-    printed, said = capfd.readouterr()
+    printed, text = capfd.readouterr()
     assert printed == ""
-    assert said.count("--profile setup") == 1
-    assert said.startswith("ropewalk: builds gateway and testbed")
+    assert text.count("--profile setup") == 1
+    assert text.startswith("ropewalk: builds gateway and testbed")
 
 
 def test_failed_build_is_reported(monkeypatch, clone):
@@ -127,9 +127,9 @@ def test_the_program_gets_the_signals_that_python_ignores(tmp_path):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_extension_has_no_code_of_linux_alone(system):
-    asked = "--package ropewalk-binding --edges normal --prefix none --format {p} --target"
+    requested = "--package ropewalk-binding --edges normal --prefix none --format {p} --target"
     tree = subprocess.run(
-        ["cargo", "tree", "--locked", *asked.split(), system],
+        ["cargo", "tree", "--locked", *requested.split(), system],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -128,8 +128,8 @@ def test_a_slow_station_drags_a_fast_one_down():
     assert fast == pytest.approx(slow, rel=0.1)
     assert fast == pytest.approx(0.77, rel=0.05)
     equal = {"node.slow.radios": [{"channel": "air", "rate": "11 Mbit/s"}]}
-    alike = over_the_air("slow-station", equal)[0]
-    assert alike[0] == pytest.approx(3.2, rel=0.05)
+    same_kind = over_the_air("slow-station", equal)[0]
+    assert same_kind[0] == pytest.approx(3.2, rel=0.05)
 
 
 def test_a_saturated_cell_is_bianchis():

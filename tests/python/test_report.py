@@ -299,8 +299,8 @@ def test_report_command_prints_its_path(command, kept, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"report:  {tmp_path / 'a.html'} (")
     both = command("report", kept / "runs", kept / "runs", "--out", tmp_path / "b.html", "--json")
-    told = json.loads(both.stdout)
-    assert [each["title"] for each in told["sections"]] == ["Two unequal links"] * 2
+    text = json.loads(both.stdout)
+    assert [each["title"] for each in text["sections"]] == ["Two unequal links"] * 2
     assert (tmp_path / "b.html").read_text().count("<section id=") == 2
 
 
@@ -339,8 +339,8 @@ def test_report_names_broken_files(command, kept, tmp_path):
 
 
 def test_it_is_written_to_a_page(refused, kept, tmp_path):
-    told = refused("report", kept / "runs", "--out", tmp_path / "a.txt")
-    assert "ends in .html" in told
+    text = refused("report", kept / "runs", "--out", tmp_path / "a.txt")
+    assert "ends in .html" in text
 
 
 def test_report_without_extra_names_the_installation(kept, monkeypatch):

@@ -30,11 +30,11 @@ def made():
 @pytest.fixture(scope="module")
 def table_1():
     """Simulate table 1 of Elahi et al. once for all rows and links."""
-    told = []
+    text = []
     table = ropewalk.reproduce(
-        "elahi-2011", "table1", seed=7, runs=1, progress=lambda *of: told.append(of)
+        "elahi-2011", "table1", seed=7, runs=1, progress=lambda *of: text.append(of)
     )
-    assert told == [(done, len(told)) for done in range(1, len(told) + 1)]
+    assert text == [(done, len(text)) for done in range(1, len(text) + 1)]
     return table
 
 
@@ -222,9 +222,9 @@ def test_published_values_are_packaged_and_cited():
 def test_wrong_item_suggests_the_nearest(refused, names, said):
     with pytest.raises(ValueError, match=said.replace("?", r"\?")):
         ropewalk.reproduce(*names)
-    told = refused("reproduce", *names)
-    assert told.startswith(said)
-    assert "song-2018 fig10" in told
+    text = refused("reproduce", *names)
+    assert text.startswith(said)
+    assert "song-2018 fig10" in text
 
 
 def test_reproduce_without_names_lists_items(command):
@@ -305,8 +305,8 @@ def test_several_items_are_made_one_after_the_other(command, tmp_path):
 
 @pytest.mark.parametrize("option", [("--seed", 3), ("--runs", 2)])
 def test_nothing_simulated_takes_no_seed_and_no_runs(refused, option):
-    told = refused("reproduce", "song-2018", "fig9", *option)
-    assert "nothing in song-2018 fig9 is simulated" in told
+    text = refused("reproduce", "song-2018", "fig9", *option)
+    assert "nothing in song-2018 fig9 is simulated" in text
 
 
 def test_json_of_choice_has_all_alternatives(made):
@@ -330,9 +330,9 @@ def test_page_matches_current_reproductions(made):
 
 
 def test_every_option_is_in_the_guide(command):
-    said = command("reproduce", "--help").stdout
-    options = re.findall(r"^  (--[a-z-]+)", said, re.MULTILINE)
+    text = command("reproduce", "--help").stdout
+    options = re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)
     page = (ROOT / "docs/guide/reproduce.md").read_text()
     assert len(options) > 4
     assert [option for option in options if option not in page and option != "--help"] == []
-    assert "Example: ropewalk reproduce" in said
+    assert "Example: ropewalk reproduce" in text

@@ -26,9 +26,9 @@ def of(reproduction, name):
 
 @pytest.fixture(scope="module")
 def tables(part):
-    told = []
-    made = ropewalk.reproduce("alheid-2016", "table3", progress=lambda *of: told.append(of))
-    assert told[-1] == (132, 132)
+    text = []
+    made = ropewalk.reproduce("alheid-2016", "table3", progress=lambda *of: text.append(of))
+    assert text[-1] == (132, 132)
     return made, ropewalk.reproduce("alheid-2016", "table4")
 
 

@@ -26,9 +26,9 @@ def test_the_ready_scenario_is_the_one_of_figure_3c():
 
 
 def test_tcp_over_two_hops_matches_the_paper():
-    told = []
-    fig3a = made("fig3a", progress=lambda *of: told.append(of))
-    assert told[-1] == (2, 2)
+    text = []
+    fig3a = made("fig3a", progress=lambda *of: text.append(of))
+    assert text[-1] == (2, 2)
     assert 2.3 <= ours(fig3a, "TCP") <= 2.65
     assert "goodput" in fig3a.figure.axes[0].get_ylabel()
 

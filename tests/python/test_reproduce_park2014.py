@@ -30,20 +30,20 @@ SCENARIOS, CASES = 6, 30
 @pytest.fixture(scope="module")
 def small():
     """The item with few scenarios and cases, and its progress reports."""
-    told = []
+    text = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(park2014_delay, "SCENARIOS", SCENARIOS)
         patch.setattr(park2014_delay, "CASES", CASES)
         made = ropewalk.reproduce(
-            "park-2014", "delay", seed=3, runs=2, progress=lambda *parts: told.append(parts)
+            "park-2014", "delay", seed=3, runs=2, progress=lambda *parts: text.append(parts)
         )
-    return made, told
+    return made, text
 
 
 def test_progress_ends_with_all_parts(small):
-    _, told = small
+    _, text = small
     total = 3 * SCENARIOS * 2 + park2014_network.RUNS + park2014_video.RUNS + CASES
-    assert told == [(done, total) for done in range(1, total + 1)]
+    assert text == [(done, total) for done in range(1, total + 1)]
 
 
 def test_delay_reproduction_is_complete(small):

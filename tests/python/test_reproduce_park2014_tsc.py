@@ -11,12 +11,12 @@ from ropewalk.papers.park2014 import tsc as park2014_tsc
 
 @pytest.fixture(scope="module")
 def made():
-    told = []
+    text = []
     found = ropewalk.reproduce(
-        "park-2014", "tsc", seed=1, runs=1, progress=lambda *parts: told.append(parts)
+        "park-2014", "tsc", seed=1, runs=1, progress=lambda *parts: text.append(parts)
     )
     # Two stacks, two means, each with the conventional split and two estimators at three bounds.
-    assert told == [(done, 28) for done in range(1, 29)]
+    assert text == [(done, 28) for done in range(1, 29)]
     return found
 
 

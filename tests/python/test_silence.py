@@ -28,8 +28,8 @@ def test_a_trace_that_begins_too_late_is_warned_of(command, late):
     for verb in ("simulate", "predict"):
         assert "its first chance to send comes after 500 s" in said(command(verb, late).stdout)
         printed = command(verb, late, "--json")
-        told = json.loads(printed.stdout)["warnings"]
-        assert any(each.startswith("link.wifi.trace: its first chance") for each in told)
+        text = json.loads(printed.stdout)["warnings"]
+        assert any(each.startswith("link.wifi.trace: its first chance") for each in text)
         assert "warning: link.wifi.trace: its first chance" in printed.stderr
     explained = command("explain", late)
     assert "its first chance to send" in said(explained.stdout)
@@ -62,8 +62,8 @@ def said(printed):
 def test_run_without_deliveries_warns_with_reason(changes):
     results = ropewalk.simulate(ropewalk.Scenario(LINK).with_(changes), runs=2)
     assert results.mean["goodput_mbps"] == 0
-    [told] = [each for each in results.json()["warnings"] if "nothing was delivered: " in each]
-    assert len(told) > len("nothing was delivered: no data")
+    [text] = [each for each in results.json()["warnings"] if "nothing was delivered: " in each]
+    assert len(text) > len("nothing was delivered: no data")
 
 
 def test_a_run_with_a_delivery_has_no_warning():
@@ -75,16 +75,16 @@ def test_warning_of_some_runs_has_their_number():
     results = ropewalk.simulate(lossy, runs=8)
     silent = sum(run["goodput_mbps"] == 0 for run in results.runs)
     assert 0 < silent < 8
-    told = results.json()["warnings"]
-    assert sum("nothing was delivered" in each and "of 8 runs)" in each for each in told) >= 1
+    text = results.json()["warnings"]
+    assert sum("nothing was delivered" in each and "of 8 runs)" in each for each in text) >= 1
 
 
 def test_study_reports_runs_without_deliveries(tmp_path):
     scenario = ropewalk.Scenario(LINK)
     made = ropewalk.study(scenario, {"link.wifi.loss": ["0 %", "100 %"]}, out=tmp_path / "made")
-    told = [each for each in made.warnings if "nothing was delivered" in each]
-    assert len(told) == 1
-    assert told[0].endswith("(1 of 2 runs)")
+    text = [each for each in made.warnings if "nothing was delivered" in each]
+    assert len(text) == 1
+    assert text[0].endswith("(1 of 2 runs)")
     assert made.json()["warnings"] == made.warnings
     assert made.points.filter(made.points["warnings"].is_not_null()).height == 1
     assert ropewalk.load(tmp_path / "made").warnings == made.warnings

@@ -360,12 +360,12 @@ def test_interrupted_study_resumes(tmp_path, ending):
             for pid in children.read_text().split()
         ]
         running.send_signal(ending)
-        _, said = running.communicate(timeout=60)
-    assert "Traceback" not in said
+        _, text = running.communicate(timeout=60)
+    assert "Traceback" not in text
     if ending == signal.SIGINT:
         assert running.returncode == 130
-        assert "interrupted; " in said
-        assert "of 2,000 runs are kept; the same command goes on" in said
+        assert "interrupted; " in text
+        assert "of 2,000 runs are kept; the same command goes on" in text
     there = ropewalk.load(tmp_path / "ended")
     assert 0 < there.points.height < 2000
     assert there.points.height + there.missing == 2000

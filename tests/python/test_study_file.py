@@ -84,8 +84,8 @@ def test_errors_of_a_study_file_name_line_and_key(refused, file, tmp_path, old, 
     import re
 
     file.write_text(file.read_text().replace(old, new, 1))
-    told = refused("study", file, "--out", tmp_path / "out")
-    assert re.search(says, told), told
+    text = refused("study", file, "--out", tmp_path / "out")
+    assert re.search(says, text), text
     assert not (tmp_path / "out").exists()
 
 
@@ -113,8 +113,8 @@ def test_errors_of_a_study_file_name_line_and_key(refused, file, tmp_path, old, 
     ],
 )
 def test_wrong_options_are_named(refused, tmp_path, arguments, says):
-    told = refused("study", TWO_LINKS, *arguments, cwd=tmp_path)
-    assert says in told
+    text = refused("study", TWO_LINKS, *arguments, cwd=tmp_path)
+    assert says in text
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,8 +122,8 @@ def test_error_of_an_option_has_no_line(refused, file):
     assert refused("study", file, "--verb", "guess").startswith(
         "--verb 'guess': allowed: simulate"
     )
-    told = refused("study", file, "--vary", "duration=soon")
-    assert told.startswith('--vary duration = "soon": must begin')
+    text = refused("study", file, "--vary", "duration=soon")
+    assert text.startswith('--vary duration = "soon": must begin')
 
 
 def test_ready_scenarios_are_known_by_name(command, tmp_path):

@@ -100,13 +100,13 @@ def test_study_picture_limits_series_and_names_the_limit(short):
 
 
 def test_where_nothing_differs_there_is_no_picture(short):
-    alike = of(
+    equal = of(
         short, {"duration": ["1 s", "2 s"]}, duration=["1 s", "2 s"], goodput_mbps=[5.0, 5.0]
     )
     vary = {"duration": ["1 s", "2 s"]}
     failed = of(short, vary, duration=vary["duration"], goodput_mbps=[5.0, 6.0])
     failed = StudyResults(short, failed.study, failed.points.with_columns(status=pl.lit("failed")))
-    for made in (alike, failed):
+    for made in (equal, failed):
         with pytest.raises(ValueError, match="there is nothing to draw"):
             made.plot()
         assert made._repr_png_() is None

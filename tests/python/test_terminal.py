@@ -234,18 +234,18 @@ def test_a_picture_goes_into_a_pipe_and_through_a_link(command, tmp_path):
     ("option", "place"), [("--out", "/proc/x"), ("--plot", "/proc/x.svg"), ("--qlog", "/proc/x")]
 )
 def test_write_errors_name_the_given_path(refused, option, place):
-    told = refused("simulate", TWO_LINKS, option, place)
-    assert told.splitlines() == [told.strip()]
-    assert told.startswith(f"{place}: ")
+    text = refused("simulate", TWO_LINKS, option, place)
+    assert text.splitlines() == [text.strip()]
+    assert text.startswith(f"{place}: ")
 
 
 def test_pipe_gets_occasional_progress_lines(capsys):
     with progress.progress("advising", every_s=0.01) as update:
         update(3, 12)
         time.sleep(0.2)
-    said = capsys.readouterr().err.splitlines()
-    assert said
-    assert all(line.startswith("advising: 3 of 12 after ") for line in said[1:])
+    text = capsys.readouterr().err.splitlines()
+    assert text
+    assert all(line.startswith("advising: 3 of 12 after ") for line in text[1:])
     with progress.progress("advising", every_s=60):
         pass
     assert capsys.readouterr().err == ""

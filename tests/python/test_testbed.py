@@ -183,10 +183,10 @@ def test_the_table_names_kernel_and_lateness(machine, command):
 
 
 def test_progress_counts_seconds_to_the_total(machine, small):
-    told = []
-    ropewalk.testbed(small, progress=lambda *of: told.append(of))
-    assert told == sorted(told)
-    assert told[-1] == (10, 10)
+    text = []
+    ropewalk.testbed(small, progress=lambda *of: text.append(of))
+    assert text == sorted(text)
+    assert text[-1] == (10, 10)
 
 
 def test_compare_includes_the_kernel(machine, small):
@@ -205,9 +205,9 @@ def test_compare_includes_the_kernel(machine, small):
 @pytest.mark.parametrize("way", ["testbed", "compare"])
 def test_features_missing_in_the_kernel_are_wrong_input(machine, refused, way):
     only = ["--ways", "testbed"] if way == "compare" else []
-    told = refused(way, TWO_LINKS, "--set", "transport.scheduler=blest", *only)
-    assert 'transport.scheduler = "blest"' in told
-    assert told.count("\n") == 1
+    text = refused(way, TWO_LINKS, "--set", "transport.scheduler=blest", *only)
+    assert 'transport.scheduler = "blest"' in text
+    assert text.count("\n") == 1
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -241,9 +241,9 @@ def test_killed_testbed_process_is_a_failed_run(machine):
     process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB")
     for world in worlds(name):
         os.kill(world, signal.SIGKILL)
-    printed, said = process.communicate(timeout=20)
+    printed, text = process.communicate(timeout=20)
     assert (process.returncode, printed) == (1, b"")
-    assert said == b"the testbed was killed by SIGKILL\n"
+    assert text == b"the testbed was killed by SIGKILL\n"
 
 
 def test_hanging_testbed_process_is_ended(machine, monkeypatch, two_links):
@@ -310,8 +310,8 @@ def test_doctor_reports_obstacles_of_a_scenario(machine, command):
     ],
 )
 def test_a_wrong_argument_ends_with_status_2(refused, arguments, said):
-    told = refused("testbed", TWO_LINKS, *arguments)
-    assert said in told
+    text = refused("testbed", TWO_LINKS, *arguments)
+    assert said in text
 
 
 def test_every_option_is_in_the_guide(command):

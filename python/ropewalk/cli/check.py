@@ -86,7 +86,7 @@ def check(
         addresses = [_address(text) for text in local or []]
     reports: dict[str, Report] = {}
     for file in files:
-        with wrong_input(), progress("checking (bytes)") as told:
+        with wrong_input(), progress("checking (bytes)") as note:
             try:
                 reports[str(file)] = capture(
                     file,
@@ -95,7 +95,7 @@ def check(
                     local=addresses,
                     exact=exact,
                     pattern=pattern,
-                    progress=told,
+                    progress=note,
                 )
             except PacketFileError as error:
                 raise ValueError(f"{file}: {error}") from None

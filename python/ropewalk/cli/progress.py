@@ -47,8 +47,8 @@ def _bar(doing: str, total: int | None, rate: bool) -> Iterator[Callable[..., ob
     began = time.monotonic()
 
     def update(finished: float, of: float | None = total) -> None:
-        told = _rate(finished, time.monotonic() - began)
-        shown.update(task, completed=finished, total=of, rate=told)
+        text = _rate(finished, time.monotonic() - began)
+        shown.update(task, completed=finished, total=of, rate=text)
 
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(doing, total=total, rate="")

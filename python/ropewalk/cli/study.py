@@ -183,8 +183,8 @@ class _ResumeNotice:
     def begun(self, there: int, missing: int) -> None:
         """Print the number of existing runs, if any."""
         if there:
-            told = f"{there:,} runs exist, {missing:,} are missing: {self._folder}"
-            print(told, file=sys.stderr, flush=True)
+            text = f"{there:,} runs exist, {missing:,} are missing: {self._folder}"
+            print(text, file=sys.stderr, flush=True)
 
 
 def _defined(file: Path, changes: list[str] | None, **others: Any) -> Definition:

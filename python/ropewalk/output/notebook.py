@@ -107,8 +107,8 @@ def _text(text: Text) -> str:
     pieces = []
     for part, style, _ in text.render(console):
         css = _css(style or text.style)
-        said = escape(strip_controls(part))
-        pieces.append(f'<span style="{css}">{said}</span>' if css else said)
+        note = escape(strip_controls(part))
+        pieces.append(f'<span style="{css}">{note}</span>' if css else note)
     return "".join(pieces)
 
 
@@ -118,11 +118,11 @@ def _css(style: object) -> str:
     if not style:
         return ""
     known = style if isinstance(style, Style) else Style.parse(str(style))
-    told = ["font-weight: 600"] if known.bold else []
-    told += ["opacity: 0.65"] if known.dim else []
+    text = ["font-weight: 600"] if known.bold else []
+    text += ["opacity: 0.65"] if known.dim else []
     colour = known.color.name if known.color is not None else ""
-    told += [f"color: {COLOURS[colour]}"] if colour in COLOURS else []
-    return "; ".join(told)
+    text += [f"color: {COLOURS[colour]}"] if colour in COLOURS else []
+    return "; ".join(text)
 
 
 def _as_printed(shown: RenderableType) -> str:

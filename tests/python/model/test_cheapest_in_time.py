@@ -115,8 +115,8 @@ def test_no_link_carries_more_than_it_can_between_a_write_and_a_later_deadline()
                     carried = np.cumsum(amounts[first:])
                     room = np.maximum(end[first:] - begin[first], 0)
                     # A link without data of the last write has no constraint from its deadline.
-                    asked = amounts[first:] > 1e-3
-                    assert (carried[asked] <= room[asked] + 1e-3).all()
+                    requested = amounts[first:] > 1e-3
+                    assert (carried[requested] <= room[requested] + 1e-3).all()
     assert seen > 50
 
 

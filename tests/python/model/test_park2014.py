@@ -398,9 +398,9 @@ def test_greedy_against_the_best_of_both_problems():
         loss = rng.uniform(0, 0.03, c.size) * (number % 4 > 1)
         if most.sum() < splitting.rate_needed(demand, send):
             send = 2 / (most.sum() - demand)
-        beside = number % 13 == 0
+        comparison = number % 13 == 0
         lost = splitting.compare_greedy(
-            demand, send, network, **case, loss=loss, floor=floor, against_delay=beside
+            demand, send, network, **case, loss=loss, floor=floor, against_delay=comparison
         )
 
         assert lost.missing <= 1e-9 * c.sum()
@@ -408,7 +408,7 @@ def test_greedy_against_the_best_of_both_problems():
         assert (lost.above_limit == 0).all()
         assert lost.greedy.delay <= (send + network * (1 + 2 * loss.sum())) * (1 + 1e-9)
         assert lost.of_thresholds >= 1 - 1e-12
-        if beside:
+        if comparison:
             assert lost.of_delay >= 1 - 1e-6
             of_delay.append(lost.of_delay)
         # Floors add at most the floor of the subflow filled last.

@@ -146,10 +146,10 @@ def as_csv(lines):
 
 def test_scheduler_reference_matches_the_model():
     kept = np.genfromtxt(REFERENCE, delimiter=",", names=True)
-    said = np.genfromtxt(io.StringIO(as_csv(reference())), delimiter=",", names=True)
-    assert kept.dtype.names == said.dtype.names
+    text = np.genfromtxt(io.StringIO(as_csv(reference())), delimiter=",", names=True)
+    assert kept.dtype.names == text.dtype.names
     for name in kept.dtype.names:
-        np.testing.assert_allclose(kept[name], said[name], rtol=1e-12, atol=1e-9)
+        np.testing.assert_allclose(kept[name], text[name], rtol=1e-12, atol=1e-9)
 
 
 def steady(rate, capacity, rtt_min):

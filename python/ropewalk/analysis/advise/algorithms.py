@@ -117,21 +117,21 @@ def _decide(
         others = [made for made in found.values() if made.runs != found[present].runs]
         second = judge.best(others)
         share = relative_gain(found[present].goodput, second.goodput)
-        beside = (
+        comparison = (
             ""
             if share is None
             else f" ({format_gain(share)} compared with {_name(found, second)})"
         )
-        return present, f"Keep {present}: no other {what} is better{beside}"
+        return present, f"Keep {present}: no other {what} is better{comparison}"
     share = relative_gain(best.goodput, found[present].goodput)
-    said = f"Use {name}: {decimal(best.goodput)} Mbit/s"
-    said += "" if share is None else f", {format_gain(share)} compared with {present}"
+    text = f"Use {name}: {decimal(best.goodput)} Mbit/s"
+    text += "" if share is None else f", {format_gain(share)} compared with {present}"
     if judge.stream:
-        said += (
+        text += (
             f", 95 % of messages within {best.delay:,.0f} ms instead of "
             f"{found[present].delay:,.0f}"
         )
-    return name, said
+    return name, text
 
 
 def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:

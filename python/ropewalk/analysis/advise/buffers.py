@@ -60,15 +60,15 @@ def advise_buffers(
         return _search(evaluator, judge, enough, up_to, lambda size: {**fixed, **sizes(size)})
 
     present = evaluator.one(fixed)
-    alike = search(plenty, None, lambda size: _sizes(size, size))
-    best = judge.best([present, *alike.tried.values()])
+    equal = search(plenty, None, lambda size: _sizes(size, size))
+    best = judge.best([present, *equal.tried.values()])
     if best.goodput == 0:
         return Advice("buffers", TITLE, "Nothing is delivered with any buffers.")
-    if not judge.as_good(alike.found, best):
-        return _keep(setup, alike, present, plenty)
-    receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
-    send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
-    most, largest = alike.found, f"{format_kib(alike.size)} each"
+    if not judge.as_good(equal.found, best):
+        return _keep(setup, equal, present, plenty)
+    receive = search(equal.size, equal.found, lambda size: _sizes(size, equal.size))
+    send = search(equal.size, equal.found, lambda size: _sizes(receive.size, size))
+    most, largest = equal.found, f"{format_kib(equal.size)} each"
     top = judge.best(list(send.tried.values()))
     if not judge.as_good(most, top):  # less to send is better here, so raise the reference
         size = next(size for size, made in send.tried.items() if made is top)
@@ -78,7 +78,7 @@ def advise_buffers(
         )
         again = search(size, top, lambda size: _sizes(receive.size, size))
         send = _Search(again.size, again.found, send.tried | again.tried)
-    found = _Found(way, alike, receive, send, most, largest, present)
+    found = _Found(way, equal, receive, send, most, largest, present)
     return Advice(
         question="buffers",
         title=TITLE,
@@ -189,7 +189,7 @@ def _keep(setup: Setup, alike: _Search, present: CandidateResult, plenty: int) -
 
 
 def _evidence(setup: Setup, found: _Found) -> tuple[Evidence, ...]:
-    alike, receive, send = format_kib(found.alike.size), found.receive.size, found.send.size
+    equal, receive, send = format_kib(found.alike.size), found.receive.size, found.send.size
     most = found.most
     return (
         *_rows("both", found.alike, None, most, lambda size: f"{format_kib(size)} each"),
@@ -198,7 +198,7 @@ def _evidence(setup: Setup, found: _Found) -> tuple[Evidence, ...]:
             found.receive,
             receive,
             most,
-            lambda size: f"receive {format_kib(size)}, send {alike}",
+            lambda size: f"receive {format_kib(size)}, send {equal}",
         ),
         *_rows(
             "send",
@@ -273,7 +273,7 @@ def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
     used = ", ".join([*paths, *(str(value) for value in base.values())])
     rule = _rule(setup, paths)
     share = setup.first.receive_window_share
-    said = (
+    text = (
         f"Over {used}: {format_kib(receive.size)} to receive and {format_kib(send.size)} to send"
         f" give {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
         f" {decimal(most.goodput)} with {found.largest}. The rule of thumb says"
@@ -281,22 +281,22 @@ def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
     )
     if share < 1:
         enough = format_kib(rule / share / 1024)
-        said += f" ({enough} to receive if {share:.0%} of it is advertised)"
+        text += f" ({enough} to receive if {share:.0%} of it is advertised)"
     lost = 1 - present.goodput / most.goodput
-    said += f". The present ones, {_present(setup)}, "
+    text += f". The present ones, {_present(setup)}, "
     if abs(lost) < 0.0005:
-        said += "cost no goodput"
+        text += "cost no goodput"
     elif lost > 0:
-        said += f"cost {lost:.1%} of goodput ({decimal(present.goodput)} Mbit/s)"
+        text += f"cost {lost:.1%} of goodput ({decimal(present.goodput)} Mbit/s)"
     else:
-        said += f"give {-lost:.1%} more ({decimal(present.goodput)} Mbit/s)"
+        text += f"give {-lost:.1%} more ({decimal(present.goodput)} Mbit/s)"
     if math.isfinite(both.delay) and math.isfinite(present.delay):
         what = "messages" if judge.stream else "the data"
-        said += (
+        text += (
             f". 95 % of {what} take at most {present.delay:,.0f} ms from write to delivery with"
             f" them, and {both.delay:,.0f} ms with the advised ones"
         )
-    return said + "."
+    return text + "."
 
 
 def _present(setup: Setup) -> str:

@@ -59,16 +59,16 @@ def _numbers(found: Prediction) -> dict[str, float]:
 def _of_links(whole: Prediction, without: list[tuple[str, Prediction]]) -> str:
     late = whole.delay_ms["late_by"]
     if late > 0:
-        told = (
+        text = (
             f"Not all data can be in time over all links: deadlines {late:,.0f} ms later can "
             "be met."
         )
     elif whole.cost is None:
-        told = "All can be in time."
+        text = "All can be in time."
     else:
-        told = f"All can be in time, at a cost of {whole.cost:,.2f} or more."
-    said = [_of_link(whole, path, less) for path, less in without]
-    return " ".join([told, *said])
+        text = f"All can be in time, at a cost of {whole.cost:,.2f} or more."
+    note = [_of_link(whole, path, less) for path, less in without]
+    return " ".join([text, *note])
 
 
 def _of_link(whole: Prediction, path: str, less: Prediction) -> str:

@@ -50,10 +50,12 @@ def check(
     if known:
         first = predictor.ranking[0]
         model = {"rank": rank[first], "ratio": ratio[first]}
-        asked = [each for each in subsets if each in known]
-        goodputs = [made[each].goodput for each in asked]
-        if len({*goodputs}) > 1 and len({known[each] for each in asked}) > 1:
-            model["rank_correlation"] = rank_correlation([known[each] for each in asked], goodputs)
+        predicted = [each for each in subsets if each in known]
+        goodputs = [made[each].goodput for each in predicted]
+        if len({*goodputs}) > 1 and len({known[each] for each in predicted}) > 1:
+            model["rank_correlation"] = rank_correlation(
+                [known[each] for each in predicted], goodputs
+            )
     winner = next(each for each in subsets if made[each] is best)
     return Check(
         subsets=len(subsets),

@@ -73,14 +73,14 @@ def _answer(
         return f"No link harms. {name} contributes least: it {did}; alone it carries {alone:,.2f}."
     setup = evaluator.scenario.setup
     harmful = sorted(harmful, key=lambda pair: -pair[1].goodput)
-    said = []
+    text = []
     for path, less in harmful:
         share = relative_gain(less.goodput, together.goodput)
         costs = f"{decimal(less.goodput - together.goodput)} Mbit/s"
         costs += "" if share is None else f" ({format_gain(share)})"
         if judge.stream:
             costs = f"{together.delay - less.delay:,.0f} ms of delay"
-        said.append(f"{path} {costs}")
+        text.append(f"{path} {costs}")
     worst = harmful[0][0]
     why = harm_reason(setup, worst)
     if why is None:
@@ -88,7 +88,7 @@ def _answer(
         why = None if best is None else best.bottleneck
     because = "" if why is None else f" {worst}: {why}."
     return (
-        f"With all links in use, the goodput would be better without: {'; '.join(said)}.{because}"
+        f"With all links in use, the goodput would be better without: {'; '.join(text)}.{because}"
     )
 
 

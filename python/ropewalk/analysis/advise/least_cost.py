@@ -57,8 +57,8 @@ def parse_quantity(kind: str, value: str, name: str) -> float:
     except ScenarioError as error:
         # The core's message: `with_: KEY = VALUE: reason`. VALUE may have been parsed as another
         # type.
-        said = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
-        raise ValueError(f'{name} "{value}": {said}') from None
+        text = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
+        raise ValueError(f'{name} "{value}": {text}') from None
     if kind == "rate":
         return float(setup.first.traffic.rate)
     delay = float(setup.links[0].forward.delay)
@@ -235,8 +235,8 @@ class _SplitProblem:
 
     def shares(self, split: Split) -> str:
         """Format each path's rate in Mbit/s of IP packets."""
-        said = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
-        return f"{', '.join(said)} Mbit/s of IP packets"
+        text = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
+        return f"{', '.join(text)} Mbit/s of IP packets"
 
     def used(self, split: Split) -> dict[str, float]:
         """Return the rate in Mbit/s of each path with a share above the tolerance."""

@@ -172,30 +172,30 @@ def _answer(
         return "No link delivers anything, so no choice of links helps."
     which = f"all {len(paths)}" if names == paths else f"{len(names)} of {len(paths)}"
     which = "both" if names == paths and len(paths) == 2 else which
-    said = f"Use {which} links: " if len(names) > 1 else "Use one link, "
-    said += f"{', '.join(names)}; {_worth(judge, advised)}"
+    text = f"Use {which} links: " if len(names) > 1 else "Use one link, "
+    text += f"{', '.join(names)}; {_worth(judge, advised)}"
     compared = []
     for other, what in ((together, "all links"), (alone, "the best single link")):
         if other is not None and other is not advised:
             more = "" if judge.stream else f"{_more(advised, other)} "
             compared.append(f"{more}{what} ({_worth(judge, other)})")
-    said += (", beside " if judge.stream else ", ") + " and ".join(compared) if compared else ""
+    text += (", beside " if judge.stream else ", ") + " and ".join(compared) if compared else ""
     if advised is not best:
         extra = len(_paths_of(best)) - len(names)
         lost = 1 - advised.goodput / best.goodput
-        said += (
+        text += (
             f". The best, {name_subset(_paths_of(best), paths)}, gives {_worth(judge, best)}: "
             f"{abs(lost):.1%} {'more' if lost >= 0 else 'less'} goodput, which is within noise"
         )
-        said += f" and not worth {extra} link{'s' if extra > 1 else ''} more" if extra > 0 else ""
-    return said + "."
+        text += f" and not worth {extra} link{'s' if extra > 1 else ''} more" if extra > 0 else ""
+    return text + "."
 
 
 def _worth(judge: Judge, measured: CandidateResult) -> str:
-    said = f"{decimal(measured.goodput)} Mbit/s"
+    text = f"{decimal(measured.goodput)} Mbit/s"
     if judge.stream and "delay_p95_ms" in measured.numbers:
-        said += f" with 95 % of messages within {measured.delay:,.0f} ms"
-    return said
+        text += f" with 95 % of messages within {measured.delay:,.0f} ms"
+    return text
 
 
 def _more(of: CandidateResult, use_paths: CandidateResult) -> str:

@@ -147,7 +147,7 @@ def _answer(
     advised: str,
     found: dict[str, tuple[Changes, object]],
 ) -> str:
-    said = f"Use {advised}: {decimal(measured[advised].goodput)} Mbit/s."
+    text = f"Use {advised}: {decimal(measured[advised].goodput)} Mbit/s."
     by_channels: dict[int, list[CandidateResult]] = {}
     for name, (changes, _) in found.items():
         by_channels.setdefault(len(_listed(changes)), []).append(measured[name])
@@ -158,11 +158,11 @@ def _answer(
         )
         share = relative_gain(more.goodput, alone.goodput)
         if share is not None:
-            said += (
+            text += (
                 f" With one channel {decimal(alone.goodput)} at best; another is worth"
                 f" {format_gain(share)}."
             )
-    return said
+    return text
 
 
 def _listed(changes: Changes) -> list[str]:

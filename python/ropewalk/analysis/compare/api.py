@@ -74,7 +74,7 @@ def compare(
     ['predict_against_simulate']
     """
     began = Stopwatch()
-    asked = ways_to_run(ways)
+    requested = ways_to_run(ways)
     scenario = Scenario.of(scenario)
     seed, runs = check_runs(seed, runs)
     progress = function("progress", progress)
@@ -84,8 +84,8 @@ def compare(
     left_out: dict[str, str] = {}
     predictions = simulated = measured = None
     each = scenario.duration_s
-    total = each * runs * sum(way != "predict" for way in asked)
-    for way in asked:
+    total = each * runs * sum(way != "predict" for way in requested)
+    for way in requested:
         try:
             if way == "predict":
                 predictions = _predicted(scenario)
@@ -97,7 +97,7 @@ def compare(
                 measured = testbed.testbed(scenario, **options, progress=tell, again=again)
         except (ScenarioError, testbed.UnavailableError) as error:
             left_out[way] = str(error).partition("\n")[0]
-            if ways is not None or len(left_out) == len(asked):
+            if ways is not None or len(left_out) == len(requested):
                 raise
     origin = began.origin(scenario, seeds=range(seed, seed + runs))
     return Comparison(scenario, predictions, simulated, measured, left_out, origin)
@@ -116,18 +116,18 @@ def ways_to_run(ways: Sequence[str] | None) -> tuple[str, ...]:
     """
     if ways is None:
         return WAYS
-    asked = entries_of(ways)
-    if not asked or not set(asked) <= set(WAYS):
+    requested = entries_of(ways)
+    if not requested or not set(requested) <= set(WAYS):
         raise argument_error("ways", ways, f"some of {', '.join(WAYS)}")
-    return tuple(way for way in WAYS if way in asked)
+    return tuple(way for way in WAYS if way in requested)
 
 
 def _predicted(scenario: Scenario) -> Predictions:
     predictions = predict(scenario)
     if predictions.best is None:
         reasons = uncovered_reasons(scenario.setup)
-        told = f": {'; '.join(reasons)}" if reasons else ""
-        raise ScenarioError(f"no model gives a goodput of this scenario{told}")
+        note = f": {'; '.join(reasons)}" if reasons else ""
+        raise ScenarioError(f"no model gives a goodput of this scenario{note}")
     return predictions
 
 

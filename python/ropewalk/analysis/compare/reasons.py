@@ -84,13 +84,13 @@ def reasons(compared: ExplainedComparison) -> tuple[str, ...]:
     >>> reasons(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
     'The largest difference is in the share of ...: predict has ... %, simulate ... %.'
     """
-    said: list[str] = []
+    text: list[str] = []
     for pair in dict.fromkeys((each.judged, each.against) for each in compared.agreements):
         of_pair = [each for each in compared.agreements if (each.judged, each.against) == pair]
         large = [each for each in of_pair if each.of != "sent again" and _differ(compared, each)]
         if large:
-            said += _pair(compared, min(large, key=lambda each: each.accuracy or 0.0))
-    return tuple(dict.fromkeys(said))
+            text += _pair(compared, min(large, key=lambda each: each.accuracy or 0.0))
+    return tuple(dict.fromkeys(text))
 
 
 def _differ(compared: ExplainedComparison, agreement: Agreement) -> bool:
@@ -119,14 +119,14 @@ def _pair(compared: ExplainedComparison, agreement: Agreement) -> Iterator[str]:
             f"The largest difference is in the {agreement.of}: {judged} has {one:,.1f}"
             f" {agreement.unit}, {against} {other:,.1f} {agreement.unit}."
         )
-    told: list[str] = []
+    text: list[str] = []
     if judged == "predict" and compared.predictions is not None:
-        told += _model(compared)
+        text += _model(compared)
     for way in (judged, against):
-        told += _repairs(compared, way)
+        text += _repairs(compared, way)
     if against == "testbed":
-        told += _kernel(compared)
-    yield from told or [f"Nothing that {judged} or {against} counted explains it."]
+        text += _kernel(compared)
+    yield from text or [f"Nothing that {judged} or {against} counted explains it."]
 
 
 def _place(compared: ExplainedComparison, judged: str, against: str) -> str:
@@ -160,15 +160,15 @@ def _repairs(compared: ExplainedComparison, way: str) -> Iterator[str]:
     known = compared.means[way]
     sent, again = total(known, "segments_sent"), total(known, "retransmissions")
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
-    told = []
+    text = []
     if sent and again and again / sent > MANY_RETRANSMISSIONS:
-        told.append(f"retransmitted {again / sent:.1%} of its segments")
+        text.append(f"retransmitted {again / sent:.1%} of its segments")
         if spurious:
-            told.append(f"{spurious / again:.0%} of them unnecessarily")
+            text.append(f"{spurious / again:.0%} of them unnecessarily")
     if timeouts:
-        told.append(f"had {timeouts:,.0f} timeout{'' if round(timeouts) == 1 else 's'}")
-    if told:
-        yield f"{way} {', '.join(told)}."
+        text.append(f"had {timeouts:,.0f} timeout{'' if round(timeouts) == 1 else 's'}")
+    if text:
+        yield f"{way} {', '.join(text)}."
 
 
 def _kernel(compared: ExplainedComparison) -> Iterator[str]:
@@ -189,9 +189,9 @@ def _kernel(compared: ExplainedComparison) -> Iterator[str]:
         yield f"Without the machine's disturbance, the testbed would have {in_words(error)}."
     simulated = [] if compared.simulated is None else compared.simulated.runs
     known = {warning for run in simulated for warning in run.get("warnings", ())}
-    told = (warning for run in runs for warning in run.get("warnings", ()))
-    said = (warning for warning in told if warning not in known)
-    yield from (f"The testbed says: {warning}." for warning in said)
+    text = (warning for run in runs for warning in run.get("warnings", ()))
+    note = (warning for warning in text if warning not in known)
+    yield from (f"The testbed says: {warning}." for warning in note)
     counted = [
         f"{count:,.0f} {what}"
         for end, name, what in COUNTERS

@@ -177,8 +177,8 @@ class Comparison(Displayable):
         return with_origin(known, self.origin)
 
     def __repr__(self) -> str:
-        said = ", ".join(
+        text = ", ".join(
             f"{way} {decimal(self.means[way].get('goodput_mbps', float('nan')))}"
             for way in self.ways
         )
-        return f"<Comparison of {self.scenario.title!r}: {said} Mbit/s>"
+        return f"<Comparison of {self.scenario.title!r}: {text} Mbit/s>"

@@ -199,8 +199,8 @@ def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
                 raise ValueError(f"{shown}: {key} occurs twice")
             seen.add(key)
         if len({lengths[key] for key in group}) > 1:
-            told = ", ".join(f"{key} has {lengths[key]}" for key in group)
-            raise ValueError(f"{shown}: must have as many values each; {told}")
+            text = ", ".join(f"{key} has {lengths[key]}" for key in group)
+            raise ValueError(f"{shown}: must have as many values each; {text}")
 
 
 def is_range(given: object) -> bool:

@@ -176,14 +176,14 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
             )
     at = known.get("scenario")
     if not isinstance(at, str):
-        told = "is missing" if at is None else f"= {at!r}"
-        raise ValueError(f"{path}: scenario {told}: allowed: the name of a scenario file")
-    beside = path.parent / at
+        note = "is missing" if at is None else f"= {at!r}"
+        raise ValueError(f"{path}: scenario {note}: allowed: the name of a scenario file")
+    comparison = path.parent / at
     try:
-        file = beside if beside.is_file() else bundled.file(at)
+        file = comparison if comparison.is_file() else bundled.file(at)
     except ValueError:
-        told = f'scenario = "{at}": no such file, and no bundled scenario: {beside}'
-        raise ValueError(f"{path}:{_line(lines, 'scenario')}: {told}") from None
+        note = f'scenario = "{at}": no such file, and no bundled scenario: {comparison}'
+        raise ValueError(f"{path}:{_line(lines, 'scenario')}: {note}") from None
     scenario = Scenario.load(file, overrides)
     if not isinstance(known.get("vary", {}), dict):
         raise ValueError(f"{path}:{_line(lines, 'vary')}: vary: allowed: a table of keys: [vary]")
@@ -241,8 +241,8 @@ def _until(given: Mapping[str, Any]) -> StoppingRule:
             raise ValueError(f"until: no such key {key}; allowed: {', '.join(UNTIL_KEYS)}")
     wanted = share(given.get("ci95"))
     if wanted is None:
-        told = given.get("ci95")
-        raise ValueError(f'until: ci95 = {told!r}: allowed: a share such as "2 %" or 0.02')
+        text = given.get("ci95")
+        raise ValueError(f'until: ci95 = {text!r}: allowed: a share such as "2 %" or 0.02')
     most = given.get("at_most")
     most = whole("until: at_most", most, least=2)
     of = given.get("of", "goodput_mbps")

@@ -114,5 +114,5 @@ class Driver:
         if self._deaths[point.key] < DEATHS:
             self._again.append(pack)
         else:
-            told = f"{type(error).__name__}: {DEATHS} workers died that ran this point alone"
-            self._keep(pack, [failed(told)])
+            text = f"{type(error).__name__}: {DEATHS} workers died that ran this point alone"
+            self._keep(pack, [failed(text)])

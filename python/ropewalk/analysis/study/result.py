@@ -84,8 +84,8 @@ class StudyResults(Displayable):
         points = self.points
         if "warnings" not in points.columns:
             return []
-        told = (text.split("\n") for text in points["warnings"].drop_nulls())
-        counts = Counter(itertools.chain.from_iterable(told))
+        note = (text.split("\n") for text in points["warnings"].drop_nulls())
+        counts = Counter(itertools.chain.from_iterable(note))
         return [
             f"{warning} ({count:,} of {points.height:,} runs)"
             for warning, count in counts.most_common()

@@ -128,17 +128,17 @@ def flows(results: Results, seeds: Sequence[int]) -> dict[str, Curve]:
     """
     of_flows = flows_of(results, seeds)
     steps = Steps(max((rows for _, _, rows in of_flows), key=len), seeds)
-    told = [
+    text = [
         (name, steps.there(count * steps.values("goodput_mbps", rows)))
         for name, count, rows in of_flows
     ]
-    if len(told) > len(COLOURS):
-        ranks = np.argsort([-float(np.nanmean(values)) for _, values in told])
+    if len(text) > len(COLOURS):
+        ranks = np.argsort([-float(np.nanmean(values)) for _, values in text])
         largest, others = sorted(ranks[: len(COLOURS) - 1]), ranks[len(COLOURS) - 1 :]
-        together = np.sum([told[flow][1] for flow in others], axis=0)
+        together = np.sum([text[flow][1] for flow in others], axis=0)
         count = sum(of_flows[flow][1] for flow in others)
-        told = [*(told[flow] for flow in largest), (f"{count:,} others", together)]
-    return {name: steps.curve(values, MAX_DELIVERED) for name, values in told}
+        text = [*(text[flow] for flow in largest), (f"{count:,} others", together)]
+    return {name: steps.curve(values, MAX_DELIVERED) for name, values in text}
 
 
 def buffer(

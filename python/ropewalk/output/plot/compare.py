@@ -174,5 +174,5 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     if above:
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
     results = comparison.ran[timed[0]]
-    told = means_note(results, results.seeds)
-    legend(axes, *axes.get_legend_handles_labels(), title=told)
+    text = means_note(results, results.seeds)
+    legend(axes, *axes.get_legend_handles_labels(), title=text)

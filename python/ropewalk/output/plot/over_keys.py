@@ -80,12 +80,12 @@ def series(
     keys: list[str] = [by] if isinstance(by, str) else list(by)
     points = _frame(points)
     _check(points, [x, *keys], y)
-    told = _told(points, y)
+    text = _told(points, y)
 
     def draw(axes: Axes) -> None:
-        across = _scale(told, x)
-        groups = told.partition_by(keys, maintain_order=True) if keys else [told]
-        least = min(told[y].drop_nulls(), default=0.0)
+        across = _scale(text, x)
+        groups = text.partition_by(keys, maintain_order=True) if keys else [text]
+        least = min(text[y].drop_nulls(), default=0.0)
         several = False
         for number, group in enumerate(groups):
             places, means, halves = _means(group, across.places, x, y)
@@ -175,13 +175,13 @@ def heat_map(
                 value = float(cells[row, column])
                 if not math.isnan(value):
                     ink = "white" if value < low + 0.6 * (high - low) else INK
-                    told = (
+                    text = (
                         f"{value:#.3g}".rstrip(".")
                         if 0.001 < abs(value) < 1000
                         else f"{value:,.0f}"
                     )
                     axes.text(
-                        column, row, told, ha="center", va="center", color=ink, fontsize="small"
+                        column, row, text, ha="center", va="center", color=ink, fontsize="small"
                     )
 
     height = max(3.0, 1.4 + 0.42 * points[y].n_unique())
@@ -223,10 +223,10 @@ def hull(
         varied: list[str] = [
             name for name in points.columns if "." in name and not name.endswith("_value")
         ]
-        alike = list(dict.fromkeys([by, *varied]))
+        equal = list(dict.fromkeys([by, *varied]))
         means = _told(points, x, y)
         if varied:
-            means = means.group_by(alike, maintain_order=True).agg(pl.col(x, y).mean())
+            means = means.group_by(equal, maintain_order=True).agg(pl.col(x, y).mean())
         for number, group in enumerate(means.partition_by(by, maintain_order=True)):
             dots = sorted(group.select(pl.col(x, y)).drop_nulls().rows())
             under = lower_hull(dots)

@@ -77,10 +77,10 @@ def _goodputs(axes: Axes, predictions: Predictions, models: list[Prediction]) ->
     _mark(bars, predictions, models)
     axes.bar_label(bars, fmt="{:,.4g}", padding=4, color=INK)
     axes.set_xlabel("goodput (Mbit/s)")
-    told = [f"believed: {predictions.believed}"] if predictions.believed else []
+    text = [f"believed: {predictions.believed}"] if predictions.believed else []
     if any(model.warnings for model in models):
-        told.append("hatched: outside its range of validity")
-    axes.set_title("; ".join(told), fontsize="small")
+        text.append("hatched: outside its range of validity")
+    axes.set_title("; ".join(text), fontsize="small")
 
 
 def _delays(axes: Axes, predictions: Predictions, models: list[Prediction]) -> None:

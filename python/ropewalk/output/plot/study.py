@@ -117,13 +117,13 @@ def _parts(points: pl.DataFrame, others: Sequence[str]) -> list[tuple[str, pl.Da
     if not others:
         return [("", points)]
     groups = points.partition_by(list(others), maintain_order=True)
-    told = [
+    text = [
         (", ".join(str(group[key][0]) for key in others), group) for group in groups[:MAX_MAPS]
     ]
     if len(groups) > MAX_MAPS:
-        last, group = told[-1]
-        told[-1] = (f"{last}; {len(groups) - MAX_MAPS:,} more are not shown", group)
-    return told
+        last, group = text[-1]
+        text[-1] = (f"{last}; {len(groups) - MAX_MAPS:,} more are not shown", group)
+    return text
 
 
 def _named(keys: Sequence[str], numeric: Sequence[str]) -> str:

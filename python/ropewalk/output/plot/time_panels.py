@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Goodput of each subflow, stacked, the delivered total, and the links' capacity."""
     steps = steps_of(results, seeds)
-    told = chart_data.goodput(results, seeds)
+    text = chart_data.goodput(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
-    for number, (index, name, curve) in enumerate(told.arrived):
+    for number, (index, name, curve) in enumerate(text.arrived):
         base = _stacked(axes, index, name, curve, base, first=not number)
-    capacity, highest, top = told.capacity, told.highest, told.top
-    if told.is_small:
+    capacity, highest, top = text.capacity, text.highest, text.top
+    if text.is_small:
         # The line would squeeze the goodput to the bottom of the panel.
         axes.plot([], [], " ", label=f"{CAPACITY}: {np.nanmean(capacity.mean):,.4g}")
-    elif told.has_capacity:
+    elif text.has_capacity:
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
         steady = most - least < 0.01 * most
         axes.stairs(
@@ -67,10 +67,10 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     notes = [f"mean over {span:.3g} s"] if together > 1 else []
     notes += [f"up to {highest:,.0f}"] if highest > top else []
     more = f"\n({', '.join(notes)})" if notes else ""
-    stepped(axes, told.total, INK, f"{DELIVERED}{more}", over=True)
+    stepped(axes, text.total, INK, f"{DELIVERED}{more}", over=True)
     axes.set_ylim(0, top)
     _over_time(axes, steps, GOODPUT)
-    if told.has_capacity and highest > np.nanmax(capacity.mean):
+    if text.has_capacity and highest > np.nanmax(capacity.mean):
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
     # The legend has the order of the stack, after the lines on top of it.
     handles, labels = axes.get_legend_handles_labels()
@@ -182,9 +182,9 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Bytes in the receiver's reorder buffer."""
     steps = steps_of(results, seeds)
     fewer = None if len(seeds) == 1 else MAX_DELIVERED
-    told = chart_data.buffer(results, seeds, "reorder_buffer_bytes", fewer)
-    assert told is not None
-    label, waiting = told
+    text = chart_data.buffer(results, seeds, "reorder_buffer_bytes", fewer)
+    assert text is not None
+    label, waiting = text
     runs = [run for run in results.runs if run["seed"] in seeds]
     most = max(run["reordering"]["buffer_max_bytes"] for run in runs) / 1e3
     axes.stairs(

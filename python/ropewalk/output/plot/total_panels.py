@@ -37,8 +37,8 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
     else:
         look: dict[str, Any] = {"color": colour(number), "linestyle": line(number)}
-        told = "_share" if label is None else f"{label}: {_p95(results, seeds)}"
-        axes.plot(edges, share, linewidth=1.5, label=told, gid=DELAYS, **look)
+        text = "_share" if label is None else f"{label}: {_p95(results, seeds)}"
+        axes.plot(edges, share, linewidth=1.5, label=text, gid=DELAYS, **look)
         if half is not None and not statistics.alike(results.runs):
             low, high = np.maximum(share - half, 0), np.minimum(share + half, 1)
             axes.fill_between(
@@ -113,11 +113,11 @@ def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     # In the scenario's order, as over time.
     names = [str(flow["name"]) for flow in runs[0]["flows"]]
     before = np.zeros(len(links))
-    told = {str(flow["name"]): int(flow.get("count", 1)) for flow in runs[0]["flows"]}
+    text = {str(flow["name"]): int(flow.get("count", 1)) for flow in runs[0]["flows"]}
     for index, name in enumerate(names):
         of_runs = [[100 * _share(run, link, name) for link in links] for run in runs]
         mean, half = statistics.band(np.array(of_runs))
-        count = told.get(name, 1)
+        count = text.get(name, 1)
         label = name if count == 1 else f"{name} ({count:,} flows)"
         axes.barh(links, mean, left=before, height=0.7, label=label, **filled(index))
         inks = ["white" if index % len(COLOURS) in (0, 5, 6, 8) else INK] * len(links)

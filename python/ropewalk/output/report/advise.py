@@ -21,10 +21,10 @@ def section(kept: ResultFolder) -> Section:
     """Return the section on advice."""
     result = kept.result
     runs, seed = result["runs"], result["seed"]
-    told = f"{runs} of each candidate, seeds {seed} to {seed + runs - 1}"
+    text = f"{runs} of each candidate, seeds {seed} to {seed + runs - 1}"
     facts = {
         "candidates": f"{result['simulated']:,} simulated",
-        "runs": told if runs > 1 else "one of each candidate: nothing is random",
+        "runs": text if runs > 1 else "one of each candidate: nothing is random",
     }
     if "model" in result:
         facts["predicted by"] = result["model"]

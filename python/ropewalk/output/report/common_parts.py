@@ -126,14 +126,14 @@ def _flows(scenario: Scenario) -> Table:
 
 
 def _traffic(traffic: Traffic) -> str:
-    told = [traffic.kind]
+    text = [traffic.kind]
     if traffic.size is not None:
-        told.append(f"{traffic.size / 1e6:,.4g} MB")
+        text.append(f"{traffic.size / 1e6:,.4g} MB")
     if traffic.rate:
-        told.append(f"{traffic.rate / 1e6:,.4g} Mbit/s")
+        text.append(f"{traffic.rate / 1e6:,.4g} Mbit/s")
     if traffic.deadline is not None:
-        told.append(f"within {1e3 * traffic.deadline:,.4g} ms")
-    return ", ".join(told)
+        text.append(f"within {1e3 * traffic.deadline:,.4g} ms")
+    return ", ".join(text)
 
 
 def _settings(scenario: Scenario) -> Iterator[Piece]:

@@ -102,8 +102,8 @@ def _goodputs(compared: Comparison) -> Chart:
                     {"group": name, "of": way, "x": mean, "low": mean - by, "high": mean + by}
                 )
     spec = charts.bars(pl.DataFrame(rows), compared.ways, "goodput (Mbit/s)", what="way")
-    told = "Lines on bars are 95 % intervals." if any(compared.ci95.values()) else ""
-    return Chart("Goodput, by way", spec, told)
+    text = "Lines on bars are 95 % intervals." if any(compared.ci95.values()) else ""
+    return Chart("Goodput, by way", spec, text)
 
 
 def _cell(compared: Comparison, way: str, key: str, scale: float, digits: str) -> Cell:

@@ -32,8 +32,8 @@ def runs_credibility(runs: Results) -> Part:
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
         reasons = uncovered_reasons(runs.scenario.setup)
-        told = f": {'; '.join(reasons)}" if reasons else ""
-        pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
+        text = f": {'; '.join(reasons)}" if reasons else ""
+        pieces.append(Text(f"No formula gives the goodput of this scenario{text}."))
     else:
         pieces += _beside(runs, predictions)
     return Part(TITLE, tuple(pieces))
@@ -59,13 +59,13 @@ def warning_texts(runs: Sequence[dict[str, Any]]) -> list[Piece]:
 
 def agreement_facts(comparison: Comparison) -> list[Piece]:
     """Return the agreement of ways, and the reasons of differences."""
-    told: list[tuple[str, str]] = [
+    text: list[tuple[str, str]] = [
         (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
     ]
     pieces: list[Piece] = []
-    if told:
+    if text:
         pieces.append(Text("Agreement of goodput between ways:"))
-        pieces.append(Facts(tuple(told)))
+        pieces.append(Facts(tuple(text)))
     pieces += [Text(sentence) for sentence in comparison.explanation]
     return pieces
 
@@ -94,11 +94,11 @@ def models(predictions: Predictions) -> list[Piece]:
 
 
 def _certainty(run_facts: Results, way: str) -> Iterator[Piece]:
-    told = runs_note(run_facts.runs)
-    yield Facts(((f"runs, {way}" if way else "runs", told),))
+    text = runs_note(run_facts.runs)
+    yield Facts(((f"runs, {way}" if way else "runs", text),))
     if len(run_facts.runs) == 1:
         yield Text(ONE_RUN)
-    elif SAME not in told:
+    elif SAME not in text:
         yield Text(INTERVALS)
         mean, half = run_facts.mean.get("goodput_mbps"), run_facts.ci95.get("goodput_mbps")
         if mean and half:

@@ -59,13 +59,13 @@ def described(link: Link) -> tuple[str, str]:
         return f"channel {link['channel']}", ""
     rate = link.get("rate") or (f"trace {link['trace']}" if "trace" in link else "unlimited")
     more = [
-        f"{before} {told}"
-        for before, told in (
+        f"{before} {text}"
+        for before, text in (
             ("jitter", _jitter(link.get("jitter"))),
             ("loses", _loss(link.get("loss"))),
             ("in slots of", _slot(link.get("slot"))),
         )
-        if told
+        if text
     ]
     if (queue := link.get("queue")) not in NOTHING:
         more.append(f"queue {queue}")
@@ -186,11 +186,11 @@ def _placed(
         pairs.setdefault(frozenset(link.ends or ()), []).append(link)
     names = list(dict.fromkeys(way.path for way in used))
     labels = []
-    for beside in pairs.values():
-        for number, link in enumerate(beside):
+    for comparison in pairs.values():
+        for number, link in enumerate(comparison):
             assert link.ends is not None
             start, end = (at.of[node] for node in link.ends)
-            aside = 34 * (number - (len(beside) - 1) / 2)
+            aside = 34 * (number - (len(comparison) - 1) / 2)
             _curve(svg, start, end, aside, "hop")
             takers = list(dict.fromkeys(way.path for way in used if link.name in way.links))
             for place_of, path in enumerate(takers):

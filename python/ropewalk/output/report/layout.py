@@ -71,28 +71,28 @@ def _as_placed(
     }
     width = 2 * MARGIN + scale * (max(xs) - min(xs))
     height = 2 * MARGIN + scale * (max(ys) - min(ys))
-    told = f"To scale: {span:,.3g} m from one side to the other."
+    text = f"To scale: {span:,.3g} m from one side to the other."
     if heard:
-        told += " Thin lines join nodes in range of each other."
-    return DrawingLayout(at, max(width, 420.0), height, heard), told
+        text += " Thin lines join nodes in range of each other."
+    return DrawingLayout(at, max(width, 420.0), height, heard), text
 
 
 def _by_hops(setup: Setup, ends: Sequence[str]) -> DrawingLayout:
     """Place nodes in columns by their hops from the source of the first flow."""
-    beside: dict[str, list[str]] = {end: [] for end in ends}
+    comparison: dict[str, list[str]] = {end: [] for end in ends}
     for link in setup.links:
         one, other = _ends(link)
-        beside[one].append(other)
-        beside[other].append(one)
+        comparison[one].append(other)
+        comparison[other].append(one)
     hops: dict[str, int] = {}
     for start in [_start(setup), *ends]:
-        if start in hops or start not in beside:
+        if start in hops or start not in comparison:
             continue
         hops[start] = 0
         queue = deque([start])
         while queue:
             node = queue.popleft()
-            for other in beside[node]:
+            for other in comparison[node]:
                 if other not in hops:
                     hops[other] = hops[node] + 1
                     queue.append(other)

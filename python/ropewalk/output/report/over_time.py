@@ -37,8 +37,8 @@ def pictures(ran: Results) -> Iterator[Chart]:
     if ran.delays.height:
         by_flow = "flow" in ran.delays.columns
         frames = _by_flow(ran.delays) if by_flow else {"": ran.delays}
-        told = _bands(ran) if len(ran.seeds) > 1 else ""
-        yield _delays({name: (frame, ran.seeds) for name, frame in frames.items()}, ran, told)
+        text = _bands(ran) if len(ran.seeds) > 1 else ""
+        yield _delays({name: (frame, ran.seeds) for name, frame in frames.items()}, ran, text)
     if ran.connection.height:
         yield from _buffers(ran)
     if "radios" in ran.runs[0]:
@@ -124,10 +124,10 @@ def _goodput(ran: Results) -> Chart:
     layers[-1]["params"] = [charts.MOVED]
     spec = charts.chart(_rows(total, DELIVERED), {"encoding": shared, "layer": layers})
     highest = told_of.highest
-    told = [_bands(ran, total), LEFT_ABOVE.format(most=highest) if highest > top else ""]
-    told += [charts.CHOOSING if len(arrived) > 1 else "", charts.MOVING]
+    text = [_bands(ran, total), LEFT_ABOVE.format(most=highest) if highest > top else ""]
+    text += [charts.CHOOSING if len(arrived) > 1 else "", charts.MOVING]
     of = f", {ran.connection['flow'][0]}" if "flow" in ran.connection.columns else ""
-    return Chart(f"Goodput over time{of}", spec, _sentences(told))
+    return Chart(f"Goodput over time{of}", spec, _sentences(text))
 
 
 def _total(total: Curve) -> list[charts.Spec]:
@@ -180,8 +180,8 @@ def _flows(ran: Results) -> Chart:
     """Return each flow's goodput over time, means with bands."""
     curves = chart_data.flows(ran, ran.seeds)
     spec = charts.lines(_all_rows(curves), [*curves], TIME, GOODPUT, what="flow", steps=True)
-    told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
-    return Chart("Goodput of each flow over time", spec, _sentences(told))
+    text = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
+    return Chart("Goodput of each flow over time", spec, _sentences(text))
 
 
 def _state(ran: Results) -> Chart:
@@ -219,17 +219,17 @@ def _state(ran: Results) -> Chart:
             "tooltip": charts.hints("subflow", ("x", TIME), ("y", "shown")),
         },
     }
-    told = [f"Of the run with seed {seed}.", charts.CHOOSING if len(order) > 1 else ""]
+    text = [f"Of the run with seed {seed}.", charts.CHOOSING if len(order) > 1 else ""]
     spec = charts.chart(pl.concat(parts), body)
-    return Chart("Windows and round trips of subflows", spec, _sentences(told))
+    return Chart("Windows and round trips of subflows", spec, _sentences(text))
 
 
 def _buffers(ran: Results) -> Iterator[Chart]:
     """Yield charts of the reorder buffer and the playout buffer."""
     for column, title in HELD.items():
-        told = chart_data.buffer(ran, ran.seeds, column, MAX_STEPS)
-        if told is not None:
-            axis, curve = told
+        text = chart_data.buffer(ran, ran.seeds, column, MAX_STEPS)
+        if text is not None:
+            axis, curve = text
             spec = charts.lines(_rows(curve, axis), [axis], TIME, axis, what="", steps=True)
             yield Chart(title, spec, _sentences([_bands(ran, curve), charts.MOVING]))
 
@@ -296,11 +296,11 @@ def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bands(ran: Results, *curves: Curve) -> str:
-    told = chart_data.means_note(ran, ran.seeds)
-    if told is None:
+    text = chart_data.means_note(ran, ran.seeds)
+    if text is None:
         return ""
     drawn = any(curve.half is not None and curve.differs for curve in curves)
-    return f"{told.capitalize()}{'; bands are 95 % intervals' if drawn else ''}."
+    return f"{text.capitalize()}{'; bands are 95 % intervals' if drawn else ''}."
 
 
 def _sentences(told: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ def section(kept: ResultFolder) -> Section:
     believed = [Text(f"Warning: {warning}.", "warning") for warning in predictions.warnings]
     if predictions.reason is not None:
         believed.append(Text(f"To believe: {predictions.believed}, {predictions.reason}"))
-    said = [each for each in predictions.models if each.goodput_mbps is not None]
+    text = [each for each in predictions.models if each.goodput_mbps is not None]
     return Section(
         kept.scenario.title,
         KIND,
@@ -34,7 +34,7 @@ def section(kept: ResultFolder) -> Section:
             common_parts.introduction(kept),
             Part("In short", tuple(short)),
             common_parts.scenario_part(kept.scenario),
-            Part("Pictures", (_goodputs(predictions),) if said else ()),
+            Part("Pictures", (_goodputs(predictions),) if text else ()),
             Part("Numbers", tuple(_tables(predictions))),
             Part(credibility.TITLE, (*believed, *credibility.models(predictions))),
             common_parts.origin_part(kept),
@@ -44,14 +44,14 @@ def section(kept: ResultFolder) -> Section:
 
 def _short(predictions: Predictions) -> list[tuple[str, str]]:
     best = predictions.best
-    told = []
+    text = []
     if best is not None and best.goodput_mbps is not None:
-        told.append(("goodput", f"{decimal(best.goodput_mbps)} Mbit/s, by {best.name}"))
-        told += [("delay", _delays(best.delay_ms))] if best.delay_ms else []
-        told += [("bottleneck", best.bottleneck)] if best.bottleneck else []
-        told += [("cost", f"{best.cost:,.2f}")] if best.cost is not None else []
+        text.append(("goodput", f"{decimal(best.goodput_mbps)} Mbit/s, by {best.name}"))
+        text += [("delay", _delays(best.delay_ms))] if best.delay_ms else []
+        text += [("bottleneck", best.bottleneck)] if best.bottleneck else []
+        text += [("cost", f"{best.cost:,.2f}")] if best.cost is not None else []
     if predictions.asymmetry:
-        told.append(
+        text.append(
             (
                 "asymmetry",
                 f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip and "
@@ -59,7 +59,7 @@ def _short(predictions: Predictions) -> list[tuple[str, str]]:
                 "average",
             )
         )
-    return told
+    return text
 
 
 def _delays(delay: Mapping[str, float]) -> str:
@@ -69,11 +69,11 @@ def _delays(delay: Mapping[str, float]) -> str:
 def _goodputs(predictions: Predictions) -> Chart:
     import polars as pl
 
-    said = [each for each in predictions.models if each.goodput_mbps is not None]
+    text = [each for each in predictions.models if each.goodput_mbps is not None]
     data = pl.DataFrame(
-        {"of": [each.name for each in said], "x": [each.goodput_mbps for each in said]}
+        {"of": [each.name for each in text], "x": [each.goodput_mbps for each in text]}
     )
-    spec = charts.bars(data, [each.name for each in said], "goodput (Mbit/s)", what="model")
+    spec = charts.bars(data, [each.name for each in text], "goodput (Mbit/s)", what="model")
     return Chart("Goodput, by model", spec)
 
 

@@ -129,8 +129,8 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
     scale = scale_of(name)
     text = number(scale * mean)
     places = len(text.partition(".")[2])
-    told = "" if half is None else number(scale * half, places)
-    return Cell(f"{text} ± {told}" if re.search("[1-9]", told) else text, scale * mean)
+    note = "" if half is None else number(scale * half, places)
+    return Cell(f"{text} ± {note}" if re.search("[1-9]", note) else text, scale * mean)
 
 
 def _shown(study: StudyTable, fields: Sequence[str]) -> list[str]:
@@ -216,11 +216,11 @@ def _lines(study: StudyTable, axis: Axis) -> Chart:
         },
         "layer": [*([band] if study.has_intervals else []), line],
     }
-    told = [BANDS if study.has_intervals else "", charts.CHOOSING if len(order) > 1 else ""]
+    text = [BANDS if study.has_intervals else "", charts.CHOOSING if len(order) > 1 else ""]
     title = f"Over {axis.key}"
     if others:
         title += f", by {', '.join(each.key for each in others)}"
-    return Chart(title, charts.chart(data, body, 320), " ".join(each for each in told if each))
+    return Chart(title, charts.chart(data, body, 320), " ".join(each for each in text if each))
 
 
 def _heat_map(study: StudyTable, across: Axis, up: Axis) -> Chart:
@@ -291,9 +291,9 @@ def _bars(study: StudyTable) -> Chart:
         "layer": [bar, *([rule] if study.has_intervals else [])],
     }
     height = max(80, 26 * len(first.values) * min(len(order), 3))
-    told = INTERVALS if study.has_intervals else ""
+    text = INTERVALS if study.has_intervals else ""
     return Chart(
-        f"By {', '.join(each.key for each in study.axes)}", charts.chart(data, body, height), told
+        f"By {', '.join(each.key for each in study.axes)}", charts.chart(data, body, height), text
     )
 
 
@@ -326,5 +326,5 @@ def _costs(study: StudyTable, late: str) -> Chart:
     }
     shared = {"x": charts.axis("x", "cost"), "y": charts.axis("y", heading(late))}
     body = {"encoding": shared, "layer": [line, mark]}
-    told = "The dashed line joins the combinations that no other beats in both."
-    return Chart("Lateness over cost", charts.chart(data, body, 320), told)
+    text = "The dashed line joins the combinations that no other beats in both."
+    return Chart("Lateness over cost", charts.chart(data, body, 320), text)

@@ -29,9 +29,9 @@ def contents(predictions: Predictions) -> FolderContents:
         rows.append(row | {f"delay_{part}_ms": value for part, value in delay.items()})
     tables = {MODELS: pl.DataFrame(rows, infer_schema_length=None)}
     pictures = {PICTURE: predictions.plot} if drawable(predictions) else {}
-    asked = {} if predictions.origin is None else predictions.origin.scenarios
-    scenario = next(iter(asked.values()), None)
-    return FolderContents(asked if scenario is None else scenario, tables, pictures)
+    requested = {} if predictions.origin is None else predictions.origin.scenarios
+    scenario = next(iter(requested.values()), None)
+    return FolderContents(requested if scenario is None else scenario, tables, pictures)
 
 
 def restore(kept: folders.ResultFolder) -> Predictions:

@@ -55,8 +55,8 @@ def _heading(results: AdviceResults) -> Text:
         last = results.seed + results.runs - 1
         runs = f"{results.runs} runs of each, seeds {results.seed} to {last}"
     duration = f"{results.scenario.duration_s:g} s"
-    said = f"{results.simulated} candidates simulated, of {duration} each; {runs}"
-    return terminal.heading(results.scenario.title, said)
+    text = f"{results.simulated} candidates simulated, of {duration} each; {runs}"
+    return terminal.heading(results.scenario.title, text)
 
 
 def _advice(advice: Advice) -> RenderableType:
@@ -125,14 +125,14 @@ def _worth_showing(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _check(check: Check) -> RenderableType:
     advised, best = (each.numbers["goodput_mbps"] for each in (check.advised, check.best))
-    said = (
+    text = (
         f"The advised links are number {check.rank} of all {check.subsets} subsets, with"
         f" {check.ratio:.2%} of the best one's goodput ({decimal(advised)} of {decimal(best)}"
         " Mbit/s)."
     )
     parts: list[RenderableType] = [
         Text("\nHow good is the choice of links?", style="bold"),
-        Text(said),
+        Text(text),
     ]
     if check.rank > 1:
         parts.append(Text(f"The best: {check.best.what}."))

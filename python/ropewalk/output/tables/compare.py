@@ -63,8 +63,8 @@ def table(comparison: Comparison) -> RenderableType:
         if alike(results.runs):
             parts.append(Text(f"spread of {way}: {ALIKE}"))
     if comparison.undisturbed and comparison.measured is not None:
-        told = in_words(comparison.measured.mean["own_error"])
-        parts.append(Text(f"testbed without the machine's disturbance: {told}"))
+        text = in_words(comparison.measured.mean["own_error"])
+        parts.append(Text(f"testbed without the machine's disturbance: {text}"))
     has_subflows = any(entry_names(of, "subflows") for of in comparison.means.values())
     if len(comparison.scenario.links) > 1 and has_subflows:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))
@@ -152,9 +152,9 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
         for each in comparison.agreements:
             if (each.judged, each.against) == (judged, against):
                 near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
-                told = {True: "yes", False: "by chance", None: "too few runs"}[each.differs]
+                text = {True: "yes", False: "by chance", None: "too few runs"}[each.differs]
                 means = (_mean(each.ones), _mean(each.others))
-                shown.add_row(f"{each.of} ({each.unit})", *means, near, told)
+                shown.add_row(f"{each.of} ({each.unit})", *means, near, text)
         yield shown
 
 

@@ -91,17 +91,17 @@ def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
     tables: dict[str, list[Setting]] = {}
     for each in settings:
         tables.setdefault(each.table, []).append(each)
-    alike: dict[object, list[str]] = {}
+    equal: dict[object, list[str]] = {}
     for name, group in tables.items():
         same = tuple(
             (each.key, each.value, each.source) for each in group if each.key != "channel"
         )
-        alike.setdefault(same if ".radios." in name else name, []).append(name)
+        equal.setdefault(same if ".radios." in name else name, []).append(name)
     return {
         names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more alike": tables[
             names[0]
         ]
-        for names in alike.values()
+        for names in equal.values()
     }
 
 

@@ -54,10 +54,10 @@ def _summary(predictions: Predictions) -> Iterator[tuple[str, str]]:
         if best.cost is not None:
             yield "cost", f"{best.cost:,.2f} (each link's price times its Mbit/s)"
     if predictions.asymmetry:
-        told = [f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip"]
+        text = [f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip"]
         if "bandwidth_mbps" in predictions.asymmetry:
-            told.append(f"{predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s")
-        yield "asymmetry", " and ".join(told) + " between two paths, on average"
+            text.append(f"{predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s")
+        yield "asymmetry", " and ".join(text) + " between two paths, on average"
 
 
 def _models(predictions: Predictions) -> Table:

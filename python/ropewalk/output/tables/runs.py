@@ -155,14 +155,14 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
         )
     if "mptcp_ns3" in mean:
         module = mean["mptcp_ns3"]
-        told = (
+        text = (
             f"{module['out_of_order_percent']:.1f} % out of order,"
             f" at most {module['buffer_max_segments']:,.0f} segments"
             f" ({module['buffer_max_kib']:,.1f} KiB) stored"
         )
         if "gthroughput_mbps" in module:
-            told += f", gThroughput {decimal(module['gthroughput_mbps'])} Mbit/s"
-        yield "mptcp-ns3", told
+            text += f", gThroughput {decimal(module['gthroughput_mbps'])} Mbit/s"
+        yield "mptcp-ns3", text
     subflows = mean.get("subflows", [])
     sent = sum(subflow.get("segments_sent", 0) for subflow in subflows)
     again = sum(subflow["retransmissions"] for subflow in subflows)
@@ -186,8 +186,8 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
         per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
     for quota in mean.get("quota", []):
-        told = f"{quota['used'] / 1e6:,.1f} MB of {quota['link']} used in the last period,"
-        yield "quota", told + f" {quota['left'] / 1e6:,.1f} left"
+        text = f"{quota['used'] / 1e6:,.1f} MB of {quota['link']} used in the last period,"
+        yield "quota", text + f" {quota['left'] / 1e6:,.1f} left"
 
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -198,23 +198,23 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
             continue
         of = mean[key]
         pieces = "frames" if key == "video" else "messages"
-        told = f"{of['late_percent']:.2f} % of {of[counted]:,.0f} {pieces} later than"
-        told += f" {1e3 * late_after:,.0f} ms or never"
+        text = f"{of['late_percent']:.2f} % of {of[counted]:,.0f} {pieces} later than"
+        text += f" {1e3 * late_after:,.0f} ms or never"
         if "stall" in of:
-            told += _stalls(of["stall"])
-        yield key, told
+            text += _stalls(of["stall"])
+        yield key, text
     if "chunks" in mean:
         of = mean["chunks"]
-        told = f"{of['count']:,.0f} of {decimal(of['rate_mbps'])} Mbit/s in the mean,"
-        told += f" {of['switches']:,.0f} changes of quality,"
-        told += f" {of['late_percent']:.2f} % later than the player had set or never"
-        yield "chunks", told + _stalls(of["stall"])
+        text = f"{of['count']:,.0f} of {decimal(of['rate_mbps'])} Mbit/s in the mean,"
+        text += f" {of['switches']:,.0f} changes of quality,"
+        text += f" {of['late_percent']:.2f} % later than the player had set or never"
+        yield "chunks", text + _stalls(of["stall"])
     if "requests" in mean:
         of = mean["requests"]
-        told = f"{of['count']:,.0f} answered{_seconds(of, 'response_s')}"
+        text = f"{of['count']:,.0f} answered{_seconds(of, 'response_s')}"
         if "late_percent" in of:
-            told += f"; {of['late_percent']:.2f} % later than {1e3 * late_after:,.0f} ms or never"
-        yield "requests", told
+            text += f"; {of['late_percent']:.2f} % later than {1e3 * late_after:,.0f} ms or never"
+        yield "requests", text
     if "web" in mean:
         of = mean["web"]
         yield (
@@ -225,8 +225,8 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
 
 def _stalls(stall: dict[str, Any]) -> str:
     """Format the number and length of a player's stalls."""
-    told = f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
-    return f"{told} ({stall['share']:.1%})"
+    text = f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
+    return f"{text} ({stall['share']:.1%})"
 
 
 def _seconds(of: dict[str, Any], key: str) -> str:
@@ -259,14 +259,14 @@ def _testbed(runs: Sequence[dict[str, Any]], mean: dict[str, Any]) -> Iterator[t
 
 def _own_error(runs: Sequence[dict[str, Any]], error: dict[str, Any]) -> str:
     """Format the range of numbers without the machine's disturbance, and the attempts."""
-    told = in_words(error)
+    text = in_words(error)
     done = sum(run["own_error"]["runs"] for run in runs)
     disturbed = sum(run["own_error"]["disturbed"] for run in runs)
     if done > len(runs):
-        told += f"; {done:,.0f} runs, the least disturbed kept"
+        text += f"; {done:,.0f} runs, the least disturbed kept"
     if disturbed:
-        told += f"; {disturbed:,.0f} of {len(runs):,.0f} disturbed"
-    return told
+        text += f"; {disturbed:,.0f} of {len(runs):,.0f} disturbed"
+    return text
 
 
 def _subflows(entries: list[dict[str, Any]]) -> EntryTable:

@@ -67,10 +67,10 @@ def table(made: StudyResults) -> RenderableType:
         more.append(Text(f"and {known.height - MAX_ROWS:,} more combinations in the tables"))
     if _is_alike(known):
         more.append(Text(f"spread: {ALIKE}", style="dim"))
-    told = list(terminal.warning_lines(made.warnings[:MAX_WARNINGS]))
+    text = list(terminal.warning_lines(made.warnings[:MAX_WARNINGS]))
     if (hidden := len(made.warnings) - MAX_WARNINGS) > 0:
-        told.append(Text(f"and {hidden:,} further warnings, which --json has"))
-    return Group(head, Text(), shown, *more, *told)
+        text.append(Text(f"and {hidden:,} further warnings, which --json has"))
+    return Group(head, Text(), shown, *more, *text)
 
 
 def _is_alike(combinations: pl.DataFrame) -> bool:

@@ -62,7 +62,7 @@ def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[ComparedValu
         )
         for row, ours in zip(rows(), table.iter_rows(named=True), strict=True)
     ]
-    beside = {
+    comparison = {
         "effective": ("experiment; leaves the queue", _of_effective(table)),
         EXACT.key: ("experiment; simulated, exact links", _of_exact(table, simulated)),
         ETHERNET.key: ("experiment; simulated, Ethernet", of_ethernet(table, simulated)),
@@ -78,7 +78,7 @@ def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[ComparedValu
                 digits=1,
                 reason=reason,
             )
-            for column, (quantity, reason) in beside.items()
+            for column, (quantity, reason) in comparison.items()
             for row, ours in zip(rows(), table.iter_rows(named=True), strict=True)
         ),
     )

@@ -71,9 +71,9 @@ def _agreement(
 ) -> dict[str, float]:
     """Return the agreement of the analytic column."""
     ours = [goodput(queue(row, capacity, send_buffers)) for row in rows()]
-    alike = sum(
+    equal = sum(
         round(value, printed_digits(row.analytic)) == row.analytic
         for value, row in zip(ours, rows(), strict=True)
     )
     off = max(abs(value - row.analytic) for value, row in zip(ours, rows(), strict=True))
-    return {"rows alike to the digit": alike, "most off, packets/s": off}
+    return {"rows alike to the digit": equal, "most off, packets/s": off}

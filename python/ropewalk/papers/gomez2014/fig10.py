@@ -116,7 +116,7 @@ def reproduce(
     ratios = {stack.key: _ratios(measured, stack) for stack in ALL if stack is not TCP}
     stated = published("gomez-2014")["mesh"]
     two = _of_two_hops(measured, ratios[COMPENSATED.key])
-    alike = sum(each.hops == each.second == HOPS[0] for each in _of(measured, TCP))
+    equal = sum(each.hops == each.second == HOPS[0] for each in _of(measured, TCP))
     worse = sum(ratio < 1 for ratio in ratios[COMPENSATED.key])
     return Reproduction(
         paper="gomez-2014",
@@ -131,7 +131,7 @@ def reproduce(
                 unit="%",
                 digits=0,
                 reason=(
-                    f"On {alike} of them route 2 has as few hops; longer ones add less. {TWO_HOPS}"
+                    f"On {equal} of them route 2 has as few hops; longer ones add less. {TWO_HOPS}"
                 ),
             ),
             ComparedValue(

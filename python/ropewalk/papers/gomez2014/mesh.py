@@ -42,8 +42,8 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
     )
     counted = census.counts[0]
     first, second = (counted.columns[f"greedy_zone_{which}"] for which in ("first", "second"))
-    alike = (first == EXAMPLE_HOPS[0]) & (second == EXAMPLE_HOPS[1])
-    number = int(alike.argmax())  # the first deployment if no such one exists
+    equal = (first == EXAMPLE_HOPS[0]) & (second == EXAMPLE_HOPS[1])
+    number = int(equal.argmax())  # the first deployment if no such one exists
     example = Scenario(
         mesh.DEFAULT.replace("nodes = 32", 'placement = { file = "nodes.csv" }'),
         name="mesh.toml",
@@ -64,7 +64,7 @@ def fig6(*, seed: int, runs: int, progress: Progress) -> Reproduction:
             ),
             ComparedValue(
                 f"of {runs} deployments with two routes of each kind, with these hops",
-                100 * float(alike.mean()),
+                100 * float(equal.mean()),
                 unit="%",
                 digits=1,
             ),

@@ -69,7 +69,7 @@ def _case(number: int, facts: dict[str, Any]) -> dict[str, Any]:
         floor=floor,
         slow_start=starting,
     )
-    asked = send + network * (1 + 2 * float(loss.sum()))
+    requested = send + network * (1 + 2 * float(loss.sum()))
     carries = found.missing <= ROUNDING * rate_needed(demand, send)
     return {
         "case": number + 1,
@@ -78,12 +78,12 @@ def _case(number: int, facts: dict[str, Any]) -> dict[str, Any]:
         "demand_share": demand / float(capacity.sum()),
         "network_threshold_ms": network * 1e3,
         "carries": carries,
-        "within_delay": found.greedy.delay <= asked * (1 + ROUNDING),
+        "within_delay": found.greedy.delay <= requested * (1 + ROUNDING),
         "above_network": bool((found.above_network > ROUNDING * capacity).any()),
         "above_limit": bool((found.above_limit > ROUNDING * capacity).any()),
         "below_floor": bool((found.below_floor > ROUNDING * capacity).any()),
         "delay_over_asked": (
-            found.greedy.delay / asked if math.isfinite(found.greedy.delay) else None
+            found.greedy.delay / requested if math.isfinite(found.greedy.delay) else None
         ),
         "cost_over_thresholds": _known(found.of_thresholds),
         "cost_over_delay": _known(found.of_delay),
