@@ -133,7 +133,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def restore(kept: folders.ResultFolder) -> StudyResults:
+def restore(stored: folders.ResultFolder) -> StudyResults:
     """Return the study in a folder, finished or not.
 
     Examples
@@ -146,15 +146,15 @@ def restore(kept: folders.ResultFolder) -> StudyResults:
     >>> again.points.equals(made.points), again.json() == made.json()
     (True, True)
     """
-    study = {key: kept.result[key] for key in ASKED if key in kept.result}
-    points = read(kept.folder / POINTS)
-    missing = kept.result.get("points", {}).get("missing")
+    study = {key: stored.result[key] for key in ASKED if key in stored.result}
+    points = read(stored.folder / POINTS)
+    missing = stored.result.get("points", {}).get("missing")
     if missing is None:
         # The study was killed before it wrote the table.
         axes = [Axis(key, tuple(values), ()) for key, values in study["vary"].items()]
         missing = max(count(axes, study.get("zip", ())) * study["runs"] - points.height, 0)
-    origins = _restored(kept.result, kept.scenario)
-    return StudyResults(kept.scenario, study, points, missing, origins)
+    origins = _restored(stored.result, stored.scenario)
+    return StudyResults(stored.scenario, study, points, missing, origins)
 
 
 def origin_of(study: Definition, began: Stopwatch) -> Origin:
@@ -175,8 +175,8 @@ def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
 
 def _restored(result: Mapping[str, Any], scenario: Scenario) -> tuple[Origin, ...]:
     # Folders of older versions have one origin, that of the last command.
-    kept = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
-    return tuple(origin_from_json(each, {scenario.title: scenario}) for each in kept)
+    stored = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
+    return tuple(origin_from_json(each, {scenario.title: scenario}) for each in stored)
 
 
 def _write_result(folder: Path, result: Mapping[str, Any]) -> None:

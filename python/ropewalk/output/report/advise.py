@@ -17,9 +17,9 @@ ADVISED = "advised"
 INTERVALS = "Lines on bars are 95 % intervals."
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on advice."""
-    result = kept.result
+    result = stored.result
     runs, seed = result["runs"], result["seed"]
     text = f"{runs} of each candidate, seeds {seed} to {seed + runs - 1}"
     facts = {
@@ -33,18 +33,18 @@ def section(kept: ResultFolder) -> Section:
     if runs > 1:
         believed.append(Text(credibility.INTERVALS))
     return Section(
-        kept.scenario.title,
+        stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(kept, facts),
-            common_parts.scenario_part(kept.scenario),
+            common_parts.introduction(stored, facts),
+            common_parts.scenario_part(stored.scenario),
             *answers,
-            Part("Which links: all candidates", tuple(_subsets(kept))),
+            Part("Which links: all candidates", tuple(_subsets(stored))),
             Part(
                 credibility.TITLE,
-                (*believed, *_checked(result), *credibility.new_predictions(kept.scenario)),
+                (*believed, *_checked(result), *credibility.new_predictions(stored.scenario)),
             ),
-            common_parts.origin_part(kept),
+            common_parts.origin_part(stored),
         ),
     )
 
@@ -104,11 +104,11 @@ def _table(evidence: list[dict[str, Any]]) -> Table:
     return Table(made.caption, made.headings, made.rows, tuple(strong), made.note)
 
 
-def _subsets(kept: ResultFolder) -> Iterator[Piece]:
+def _subsets(stored: ResultFolder) -> Iterator[Piece]:
     """Yield a chart of each subset's goodput over its number of links."""
     import polars as pl
 
-    subsets = kept.table("subsets")
+    subsets = stored.table("subsets")
     if subsets.height < 4:
         return
     parts = []

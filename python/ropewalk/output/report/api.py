@@ -70,18 +70,18 @@ def write_sections(made: Sequence[Section], path: Path) -> None:
     replace(path, page(title, made).encode())
 
 
-def _section(kept: ResultFolder) -> Section:
-    make = SECTIONS.get(kept.engine)
+def _section(stored: ResultFolder) -> Section:
+    make = SECTIONS.get(stored.engine)
     if make is None:
         raise ValueError(
-            f"{kept.folder}: results of {kept.engine!r}; there are reports of"
+            f"{stored.folder}: results of {stored.engine!r}; there are reports of"
             f" {', '.join(SECTIONS)}"
         )
     try:
-        command = "" if kept.origin is None else kept.origin.command
-        return dataclasses.replace(make(kept), command=command)
+        command = "" if stored.origin is None else stored.origin.command
+        return dataclasses.replace(make(stored), command=command)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{kept.folder / RESULT}: not as this version of ropewalk writes it"
+            f"{stored.folder / RESULT}: not as this version of ropewalk writes it"
             f" ({type(error).__name__}: {error})"
         ) from error

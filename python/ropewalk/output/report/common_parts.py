@@ -23,15 +23,15 @@ HIDDEN = (
 NO_ORIGIN = "Version, date, command and machine are not known: no run has stored them."
 
 
-def introduction(kept: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
+def introduction(stored: ResultFolder, told: Mapping[str, str] | None = None) -> Part:
     """Return the introduction: the scenario's comments, the command, and further facts."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
-        for each in preface(kept.scenario.text)
+        for each in preface(stored.scenario.text)
     ]
-    pairs = [("scenario", kept.scenario.title)]
-    if kept.origin is not None:
-        pairs.append(("command", kept.origin.command))
+    pairs = [("scenario", stored.scenario.title)]
+    if stored.origin is not None:
+        pairs.append(("command", stored.origin.command))
     pieces.append(Facts((*pairs, *(told or {}).items())))
     return Part("Input", tuple(pieces))
 
@@ -71,10 +71,10 @@ def scenario_part(scenario: Scenario) -> Part:
     return Part("The scenario", pieces)
 
 
-def origin_part(kept: ResultFolder, *more: Piece) -> Part:
+def origin_part(stored: ResultFolder, *more: Piece) -> Part:
     """Return the origin of results: version, date, command, machine, time, seeds."""
-    known = kept.origin
-    folder = ("folder", str(kept.folder))
+    known = stored.origin
+    folder = ("folder", str(stored.folder))
     if known is None:
         return Part("Origin", (Text(NO_ORIGIN, "faint"), Facts((folder,))))
     commit = f", commit {known.commit}" if known.commit else ""

@@ -19,20 +19,20 @@ KIND = "Comparison: one scenario, run in several ways"
 EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "Flows", FLOW))
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on a comparison."""
-    compared = restore(kept)
+    compared = restore(stored)
     return Section(
-        kept.scenario.title,
+        stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(kept, {"ways": ", ".join(compared.ways)}),
+            common_parts.introduction(stored, {"ways": ", ".join(compared.ways)}),
             Part("In short", (_summary(compared), *credibility.agreement_facts(compared))),
-            common_parts.scenario_part(kept.scenario),
+            common_parts.scenario_part(stored.scenario),
             Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
             Part(credibility.TITLE, tuple(_believed(compared))),
-            common_parts.origin_part(kept),
+            common_parts.origin_part(stored),
         ),
     )
 

@@ -17,9 +17,9 @@ WILSON = "Intervals are 95 % Wilson scores, for random positions."
 METHODS = {"greedy": "feasible", "optimal": "optimal"}
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on route statistics."""
-    counts: list[dict[str, Any]] = kept.result["mesh"]
+    counts: list[dict[str, Any]] = stored.result["mesh"]
     nodes = ", ".join(str(each["nodes"]) for each in counts)
     graphs = ", ".join(f"{each['graphs']:,}" for each in counts)
     ended = [each for each in counts if each.get("unproven")]
@@ -32,17 +32,17 @@ def section(kept: ResultFolder) -> Section:
         )
         for each in ended
     ]
-    facts = (("nodes", nodes), ("deployments", graphs), ("seed", str(kept.result["seed"])))
+    facts = (("nodes", nodes), ("deployments", graphs), ("seed", str(stored.result["seed"])))
     return Section(
-        kept.scenario.title,
+        stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(kept, dict(facts)),
+            common_parts.introduction(stored, dict(facts)),
             Part("Pictures", (_shares(counts),)),
             Part("Numbers", (_table(counts), _drawn(counts))),
-            common_parts.scenario_part(kept.scenario),
+            common_parts.scenario_part(stored.scenario),
             Part(TITLE, tuple(believed)),
-            common_parts.origin_part(kept),
+            common_parts.origin_part(stored),
         ),
     )
 

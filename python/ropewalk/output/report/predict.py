@@ -17,10 +17,10 @@ from .tables import value
 KIND = "Predicted by formulas"
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on a prediction."""
-    predictions = of_json(kept.result)
-    reasons = uncovered_reasons(kept.scenario.setup) if predictions.best is None else []
+    predictions = of_json(stored.result)
+    reasons = uncovered_reasons(stored.scenario.setup) if predictions.best is None else []
     short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
     short += [Text(f"No formula gives a goodput: {reason}.") for reason in reasons]
     believed = [Text(f"Warning: {warning}.", "warning") for warning in predictions.warnings]
@@ -28,16 +28,16 @@ def section(kept: ResultFolder) -> Section:
         believed.append(Text(f"To believe: {predictions.believed}, {predictions.reason}"))
     text = [each for each in predictions.models if each.goodput_mbps is not None]
     return Section(
-        kept.scenario.title,
+        stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(kept),
+            common_parts.introduction(stored),
             Part("In short", tuple(short)),
-            common_parts.scenario_part(kept.scenario),
+            common_parts.scenario_part(stored.scenario),
             Part("Pictures", (_goodputs(predictions),) if text else ()),
             Part("Numbers", tuple(_tables(predictions))),
             Part(credibility.TITLE, (*believed, *credibility.models(predictions))),
-            common_parts.origin_part(kept),
+            common_parts.origin_part(stored),
         ),
     )
 

@@ -16,36 +16,36 @@ TITLE = "Confidence in the results"
 WITHIN = "Difference between ours and the printed value, in % of it, for numbers."
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on a reproduction."""
-    result = kept.result
+    result = stored.result
     compared = result["comparisons"]
     facts = [("paper", result["paper"]), ("item", result["item"]), ("source", result["source"])]
     if "runs" in result:
         seed, runs = result["seed"], result["runs"]
         facts.append(("simulated", f"{runs} of each scenario, seeds {seed} to {seed + runs - 1}"))
-    if kept.origin is not None:
-        facts.append(("command", kept.origin.command))
+    if stored.origin is not None:
+        facts.append(("command", stored.origin.command))
     return Section(
         result["title"],
         KIND,
         (
             Part("Input", (Facts(tuple(facts)),)),
-            Part("Pictures", tuple(_pictures(kept, compared))),
+            Part("Pictures", tuple(_pictures(stored, compared))),
             Part("Published values and ours", (_table(compared),) if compared else ()),
             Part("Open choices of the paper, and their results", tuple(_choices(result))),
             Part(TITLE, tuple(_believed(result, compared))),
-            Part("Simulated scenarios", tuple(_scenarios(kept))),
-            Part("The data", tuple(_data(kept))),
-            common_parts.origin_part(kept),
+            Part("Simulated scenarios", tuple(_scenarios(stored))),
+            Part("The data", tuple(_data(stored))),
+            common_parts.origin_part(stored),
         ),
     )
 
 
-def _pictures(kept: ResultFolder, compared: list[dict[str, Any]]) -> Iterator[Piece]:
-    picture = kept.folder / folders.PICTURES / f"{kept.result['item']}.png"
+def _pictures(stored: ResultFolder, compared: list[dict[str, Any]]) -> Iterator[Piece]:
+    picture = stored.folder / folders.PICTURES / f"{stored.result['item']}.png"
     if picture.exists():
-        yield Image(str(kept.result["title"]), picture.read_bytes())
+        yield Image(str(stored.result["title"]), picture.read_bytes())
     rows = [
         {"of": each["quantity"], "x": 100 * each["difference"] / each["published"]}
         for each in compared
@@ -126,18 +126,18 @@ def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
         )
 
 
-def _scenarios(kept: ResultFolder) -> Iterator[Piece]:
+def _scenarios(stored: ResultFolder) -> Iterator[Piece]:
     """Yield a drawing of the first scenario, and all scenarios as files."""
-    for number, (name, scenario) in enumerate(kept.scenarios.items()):
+    for number, (name, scenario) in enumerate(stored.scenarios.items()):
         if number == 0:
             svg, caption = drawing.draw(scenario)
             yield Drawing(f"Links of {name}, and paths of the flows", svg, caption)
         yield Source(f"{name}.toml", scenario.text)
 
 
-def _data(kept: ResultFolder) -> Iterator[Piece]:
-    for name in kept.tables:
-        frame = kept.table(name)
+def _data(stored: ResultFolder) -> Iterator[Piece]:
+    for name in stored.tables:
+        frame = stored.table(name)
         if frame.height and frame.width:
             caption = name.replace("-", " ").capitalize()
             yield of_frame(frame, caption, f"{folders.TABLES}/{name}.parquet")

@@ -17,20 +17,20 @@ KINDS = {
 }
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on runs of one scenario."""
-    ran = restore(kept)
+    ran = restore(stored)
     return Section(
-        kept.scenario.title,
-        KINDS.get(kept.engine, kept.engine),
+        stored.scenario.title,
+        KINDS.get(stored.engine, stored.engine),
         (
-            common_parts.introduction(kept),
+            common_parts.introduction(stored),
             Part("In short", (Facts(tuple(summary_lines(ran))),)),
-            common_parts.scenario_part(kept.scenario),
+            common_parts.scenario_part(stored.scenario),
             Part("Pictures", tuple(pictures(ran))),
             Part("Numbers", tuple(tables(ran))),
             credibility.runs_credibility(ran),
-            common_parts.origin_part(kept),
+            common_parts.origin_part(stored),
         ),
     )
 

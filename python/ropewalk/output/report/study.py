@@ -23,28 +23,28 @@ ONE_RUN = "One run of each combination: there are no intervals; --runs 10 gives 
 NOTHING = "No combination has a finished run."
 
 
-def section(kept: ResultFolder) -> Section:
+def section(stored: ResultFolder) -> Section:
     """Return the section on a study."""
-    vary: Mapping[str, list[str]] = kept.result["vary"]
+    vary: Mapping[str, list[str]] = stored.result["vary"]
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
-    restored = restore(kept)
+    restored = restore(stored)
     study = StudyTable(axes, restored.combinations)
     # Keys that step together form one axis.
-    following = {key for keys in kept.result.get("zip", ()) for key in keys[1:]}
+    following = {key for keys in stored.result.get("zip", ()) for key in keys[1:]}
     apart = StudyTable(tuple(each for each in axes if each.key not in following), study.rows)
     has_rows = study.rows.height > 0
     return Section(
-        kept.scenario.title,
+        stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(kept, dict(_told(kept.result))),
+            common_parts.introduction(stored, dict(_told(stored.result))),
             Part("Pictures", tuple(pictures(apart)) if has_rows else ()),
             Part(
                 "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
             ),
-            common_parts.scenario_part(kept.scenario),
-            Part(credibility.TITLE, tuple(_believed(kept, restored, study))),
-            common_parts.origin_part(kept, *_commands(restored)),
+            common_parts.scenario_part(stored.scenario),
+            Part(credibility.TITLE, tuple(_believed(stored, restored, study))),
+            common_parts.origin_part(stored, *_commands(restored)),
         ),
     )
 
@@ -65,9 +65,9 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "runs", runs
 
 
-def _believed(kept: ResultFolder, restored: StudyResults, study: StudyTable) -> Iterator[Piece]:
-    result = kept.result
-    for warning in dict.fromkeys((*kept.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
+def _believed(stored: ResultFolder, restored: StudyResults, study: StudyTable) -> Iterator[Piece]:
+    result = stored.result
+    for warning in dict.fromkeys((*stored.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
         yield Text(f"Warning: {warning}.", "warning")
     failed = restored.failed
     yield Text(f"{restored.points.height - failed.height:,} runs are done.")
@@ -85,7 +85,7 @@ def _believed(kept: ResultFolder, restored: StudyResults, study: StudyTable) -> 
         yield from _widest(study)
     elif result["verb"] != "predict":
         yield Text(ONE_RUN)
-    yield from credibility.new_predictions(kept.scenario)
+    yield from credibility.new_predictions(stored.scenario)
 
 
 def _commands(study: StudyResults) -> Iterator[Piece]:

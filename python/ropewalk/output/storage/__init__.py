@@ -118,18 +118,18 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     >>> again.summary.equals(results.summary), again.origin == results.origin
     (True, True)
     """
-    kept = open_result_folder(Path(path("folder", folder)))
-    engine = kept.result["engine"]
+    stored = open_result_folder(Path(path("folder", folder)))
+    engine = stored.result["engine"]
     if engine not in STORAGE_MODULES:
         known = ", ".join(STORAGE_MODULES)
         raise ValueError(
-            f"{kept.folder / RESULT}: engine is {engine!r}: only {known} can be read back"
+            f"{stored.folder / RESULT}: engine is {engine!r}: only {known} can be read back"
         )
     try:
-        made: Loaded = _storage_module(engine).restore(kept)
+        made: Loaded = _storage_module(engine).restore(stored)
     except (KeyError, TypeError) as error:
         raise ValueError(
-            f"{kept.folder / RESULT}: not as this version writes it: {error}"
+            f"{stored.folder / RESULT}: not as this version writes it: {error}"
         ) from None
     return made
 

@@ -50,7 +50,7 @@ def contents(results: AdviceResults) -> FolderContents:
     return FolderContents(results.scenario, tables, {PICTURE: partial(draw, results)})
 
 
-def restore(kept: folders.ResultFolder) -> AdviceResults:
+def restore(stored: folders.ResultFolder) -> AdviceResults:
     """Return the stored advice; a check has no results of single subsets.
 
     Examples
@@ -63,18 +63,18 @@ def restore(kept: folders.ResultFolder) -> AdviceResults:
     >>> again.json() == results.json(), again.subsets == results.subsets
     (True, True)
     """
-    known = kept.result
+    known = stored.result
     return AdviceResults(
-        scenario=kept.scenario,
+        scenario=stored.scenario,
         seed=known["seed"],
         runs=known["runs"],
         simulated=known["simulated"],
         advice=tuple(_advice(each) for each in known["advice"]),
-        subsets=tuple(_subset(row) for row in kept.table(SUBSETS).to_dicts()),
+        subsets=tuple(_subset(row) for row in stored.table(SUBSETS).to_dicts()),
         advised=tuple(known["advised"]),
         model=known.get("model"),
         check=_check(known["check"]) if "check" in known else None,
-        origin=kept.origin,
+        origin=stored.origin,
     )
 
 

@@ -27,7 +27,7 @@ def contents(comparison: Comparison) -> FolderContents:
     return FolderContents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
 
 
-def restore(kept: folders.ResultFolder) -> Comparison:
+def restore(stored: folders.ResultFolder) -> Comparison:
     """Return the stored comparison.
 
     Examples
@@ -41,13 +41,13 @@ def restore(kept: folders.ResultFolder) -> Comparison:
     >>> again.json() == comparison.json()
     True
     """
-    ways = kept.result["ways"]
-    scenario = kept.scenario
+    ways = stored.result["ways"]
+    scenario = stored.scenario
     ran = {
         way: Results.restored(
             scenario,
             ways[way].get("runs", [ways[way]]),
-            kept.tables_with_prefix(RECORDED_FRAMES, f"{way}-"),
+            stored.tables_with_prefix(RECORDED_FRAMES, f"{way}-"),
         )
         for way in ways
         if way != "predict"
@@ -57,6 +57,6 @@ def restore(kept: folders.ResultFolder) -> Comparison:
         of_json(ways["predict"]) if "predict" in ways else None,
         ran.get("simulate"),
         ran.get("testbed"),
-        kept.result.get("left_out", {}),
-        kept.origin,
+        stored.result.get("left_out", {}),
+        stored.origin,
     )

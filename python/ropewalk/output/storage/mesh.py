@@ -42,7 +42,7 @@ def contents(census: Census) -> FolderContents:
     )
 
 
-def restore(kept: folders.ResultFolder) -> Census:
+def restore(stored: folders.ResultFolder) -> Census:
     """Return the stored route statistics.
 
     Examples
@@ -58,16 +58,16 @@ def restore(kept: folders.ResultFolder) -> Census:
     >>> bool((again.counts[0].places[0] == counted.counts[0].places[0]).all())
     True
     """
-    graphs = kept.table(GRAPHS)
+    graphs = stored.table(GRAPHS)
     counts = []
-    for entry in kept.result["mesh"]:
+    for entry in stored.result["mesh"]:
         nodes = entry["nodes"]
         rows = graphs.filter(graphs["nodes"] == nodes).drop("nodes")
         columns = {column.name: column.to_numpy() for column in rows}
         counts.append(
-            DeploymentStatistics(nodes, columns, tuple(_deployments(kept.folder, nodes)))
+            DeploymentStatistics(nodes, columns, tuple(_deployments(stored.folder, nodes)))
         )
-    return Census(kept.scenario, kept.result["seed"], tuple(counts), kept.origin)
+    return Census(stored.scenario, stored.result["seed"], tuple(counts), stored.origin)
 
 
 def _write_deployments(census: Census, folder: Path) -> None:

@@ -34,7 +34,7 @@ def contents(predictions: Predictions) -> FolderContents:
     return FolderContents(requested if scenario is None else scenario, tables, pictures)
 
 
-def restore(kept: folders.ResultFolder) -> Predictions:
+def restore(stored: folders.ResultFolder) -> Predictions:
     """Return the stored predictions.
 
     Examples
@@ -46,7 +46,7 @@ def restore(kept: folders.ResultFolder) -> Predictions:
     ...     ropewalk.load(folder) == predictions
     True
     """
-    return of_json(kept.result, kept.origin)
+    return of_json(stored.result, stored.origin)
 
 
 def of_json(known: Mapping[str, Any], origin: Origin | None = None) -> Predictions:

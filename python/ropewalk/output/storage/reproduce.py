@@ -21,7 +21,7 @@ def contents(made: Reproduction) -> FolderContents:
     return FolderContents(made.scenarios, made.tables, {made.item: lambda: made.figure})
 
 
-def restore(kept: folders.ResultFolder) -> Reproduction:
+def restore(stored: folders.ResultFolder) -> Reproduction:
     """Return the stored reproduction with its stored picture.
 
     Examples
@@ -34,8 +34,8 @@ def restore(kept: folders.ResultFolder) -> Reproduction:
     >>> again.json() == made.json()
     True
     """
-    known = kept.result
-    picture = kept.folder / folders.PICTURES / f"{known['item']}.png"
+    known = stored.result
+    picture = stored.folder / folders.PICTURES / f"{known['item']}.png"
     return Reproduction(
         paper=known["paper"],
         item=known["item"],
@@ -44,11 +44,11 @@ def restore(kept: folders.ResultFolder) -> Reproduction:
         comparisons=tuple(_comparison(each) for each in known["comparisons"]),
         draw=StoredPicture(picture.read_bytes()),
         choices=tuple(_choice(each) for each in known["choices"]),
-        tables={name: kept.table(name) for name in kept.tables},
-        scenarios=kept.scenarios,
+        tables={name: stored.table(name) for name in stored.tables},
+        scenarios=stored.scenarios,
         seed=known.get("seed"),
         runs=known.get("runs"),
-        origin=kept.origin,
+        origin=stored.origin,
     )
 
 

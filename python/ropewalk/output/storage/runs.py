@@ -44,7 +44,7 @@ def contents(results: Results) -> FolderContents:
     )
 
 
-def restore(kept: folders.ResultFolder) -> Results:
+def restore(stored: folders.ResultFolder) -> Results:
     """Return the stored runs.
 
     Examples
@@ -58,8 +58,8 @@ def restore(kept: folders.ResultFolder) -> Results:
     (True, True)
     """
     return Results.restored(
-        kept.scenario,
-        kept.result.get("runs", [without_origin(kept.result)]),
-        kept.tables_with_prefix(RECORDED_FRAMES),
-        origin=kept.origin,
+        stored.scenario,
+        stored.result.get("runs", [without_origin(stored.result)]),
+        stored.tables_with_prefix(RECORDED_FRAMES),
+        origin=stored.origin,
     )
