@@ -68,4 +68,4 @@ def test_no_formula_takes_turns():
         '[[flow]]\nname = "f"\nprotocol = "tcp"\npaths = ["a-*"]\nin_turn = true\ncount = 2\n'
     )
     reasons = ropewalk.predict(scenario).json()
-    assert "in turn" in str(reasons)
+    assert "one path each" in str(reasons)

@@ -117,15 +117,15 @@ def test_delays_picture_names_unit_and_deadline():
         return axes.get_ylabel(), axes.get_lines()[-1].get_xdata()[0], legend
 
     label, _, legend = drawn("kind = 'bulk'")
-    assert label == "share of packets that came"
+    assert label == "share of packets delivered"
     assert legend.startswith("99 % within")
     assert drawn("kind = 'cbr'\nrate = '1 Mbit/s'\ndeadline = '70 ms'") == (
-        "share of messages that came",
+        "share of messages delivered",
         70,
         "deadline, 70 ms",
     )
     assert drawn("kind = 'video'\npreset = 'live'\nrate = '1 Mbit/s'") == (
-        "share of frames that came",
+        "share of frames delivered",
         200,
         "deadline, 200 ms",
     )

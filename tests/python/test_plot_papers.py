@@ -152,7 +152,7 @@ def test_shares_picture_matches_results_with_competitors(two_links):
         for bar in bars
     ]
     assert max(widths) == pytest.approx(100 * rows["share"].mean())
-    with pytest.raises(ValueError, match="one flow alone"):
+    with pytest.raises(ValueError, match="only one flow"):
         plot.shares(ropewalk.simulate(two_links))
 
 
