@@ -86,7 +86,7 @@ def test_a_clone_builds_them_once(monkeypatch, clone, capfd):
 
 def test_failed_build_is_reported(monkeypatch, clone):
     cargo(monkeypatch, clone, "exit 1")
-    with pytest.raises(programs.UnavailableError, match=r"not built: .*cargo build .* failed"):
+    with pytest.raises(programs.UnavailableError, match=r"not be built: .*cargo build .* failed"):
         programs.find(programs.GATEWAY)
     monkeypatch.setenv("CARGO", str(clone / "none"))
     with pytest.raises(programs.UnavailableError, match="none is missing"):
