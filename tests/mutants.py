@@ -54,7 +54,6 @@ class Stage(NamedTuple):
     cases: int
 
     def of(self, crate: str) -> tuple[str, ...]:
-        """Return the tests for a crate."""
         return tuple(word.format(crate=crate) for word in self.tests)
 
 
@@ -83,8 +82,6 @@ ENVIRONMENT = {
 
 
 class Place(NamedTuple):
-    """Line and column in a file, from 1."""
-
     line: int
     column: int
 
@@ -249,7 +246,6 @@ class Bench:
         self.kill()
 
     def build(self, tests: tuple[str, ...]) -> bool:
-        """Build tests; return whether this succeeded."""
         if "--workspace" in tests and not self.cargo("build", "-p", "ropewalk-preload"):
             return False
         return self.cargo("test", *tests, "--no-run")

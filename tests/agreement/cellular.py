@@ -42,7 +42,6 @@ def capacities(results: ropewalk.Results) -> pl.DataFrame:
 
 
 def compared(found: dict[str, ropewalk.Results]) -> pl.DataFrame:
-    """One row for each run."""
     rows = []
     for name, results in found.items():
         run = results.runs[0]

@@ -29,7 +29,6 @@ MEAN_OVER = 10
 
 
 def coupled(congestion: str) -> dict[str, ropewalk.scenario.Value]:
-    """Return the keys of a coupled congestion control."""
     newreno = {"transport.subflow": "newreno"} if congestion == "uncoupled" else {}
     return {"transport.congestion": congestion, **newreno}
 

@@ -69,7 +69,6 @@ def scenarios(kind: str) -> Iterator[ropewalk.Scenario]:
 
 
 def _rest(draw: random.Random, count: int, large: bool, extra: str) -> Iterator[str]:
-    """Draw the keys after the links."""
     if extra == "shared":
         rate = 10 ** draw.uniform(0.5, 1.7)
         yield f'[[link]]\nname = "back"\nrate = "{rate:.2f} Mbit/s"\ndelay = "5 ms"'

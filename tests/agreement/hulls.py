@@ -125,7 +125,6 @@ class VideoScenario:
         return paths
 
     def scenario(self, paths: dict[str, Path], transport: str) -> ropewalk.Scenario:
-        """Return its scenario with one of the transports."""
         text = TEXT.format(
             duration=DURATION,
             warmup=WARMUP,

@@ -80,7 +80,6 @@ class Measured:
 
 
 def measure(case: Case, seeds: Sequence[int] = SEEDS) -> Measured:
-    """Run one case on the kernel, with each seed."""
     runs = [measured(case.scenario, seed) for seed in seeds]
     goodput = [run["goodput_mbps"] for run in runs]
     return Measured(
@@ -92,7 +91,6 @@ def measure(case: Case, seeds: Sequence[int] = SEEDS) -> Measured:
 
 
 def as_on_the_page(case: Case) -> Measured:
-    """Return the measurement of a case in the page."""
     named = (case.links, case.congestion, case.buffers, case.event)
     for row in read_from_pages("kernel"):
         if tuple(row.values())[: len(named)] == named:

@@ -139,7 +139,6 @@ def measure(case: Case) -> list[dict[str, Any]]:
 
 
 def on_the_page(table: str, case: Case) -> dict[str, str]:
-    """Return the row of a case in the page."""
     for row in read_from_pages(table):
         if row["case"] == case.name:
             return row
@@ -190,7 +189,6 @@ def delay_row(case: Case, *, anew: bool) -> dict[str, object]:
 def compared(
     cases: Sequence[Case], row: Callable[..., dict[str, object]], anew: bool
 ) -> pl.DataFrame:
-    """Return a row for each case, and show the progress."""
     rows = []
     for number, case in enumerate(cases, start=1):
         print(f"{number} of {len(cases)}: {case.name}", file=sys.stderr, flush=True)
@@ -222,7 +220,6 @@ def buffers(*, anew: bool) -> list[Table]:
 
 
 def delays(*, anew: bool) -> list[Table]:
-    """Return delays, and their errors."""
     cases = [*own_cases(), *(delays_case(seed) for seed in SEEDS)]
     found = compared(cases, delay_row, anew)
     summary = pl.DataFrame(

@@ -19,7 +19,6 @@ MANY_SEEDS = 200
 
 
 def scenario(row: Row) -> ropewalk.Scenario:
-    """Return the scenario of a row of the file."""
     return ropewalk.Scenario.load(SCENARIOS / "one-lossy-link.toml").with_(
         {
             "link.link.rate": f"{row['rate_mbps']} Mbit/s",

@@ -15,7 +15,6 @@ BAND = 20.0
 
 
 def scenario(row: dict[str, object], **changes: bool) -> ropewalk.Scenario:
-    """Return the scenario of a row of the file."""
     keys: dict[str, ropewalk.scenario.Value] = {
         "transport.sack": row["sack"] == 1,
         **{f"transport.{key}": value for key, value in changes.items()},

@@ -48,7 +48,6 @@ def cases() -> dict[str, ropewalk.Scenario]:
 
 @contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Run this number of busy loops."""
     ended = multiprocessing.Event()
     processes = [multiprocessing.Process(target=_spin, args=(ended,)) for _ in range(loops)]
     for process in processes:

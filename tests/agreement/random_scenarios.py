@@ -37,11 +37,9 @@ class Link:
     down: tuple[tuple[float, float], ...] = ()
 
     def mirrored(self) -> "Link":
-        """Return the link with its directions exchanged."""
         return replace(self, forward=self.reverse, reverse=self.forward)
 
     def toml(self) -> Iterator[str]:
-        """Yield its lines of a scenario file."""
         yield f'\n[[link]]\nname = "{self.name}"'
         yield from (f"{key} = {toml_entry(value)}" for key, value in self.forward.items())
         other = {k: value for k, value in self.reverse.items() if self.forward.get(k) != value}
@@ -75,7 +73,6 @@ class RandomScenario:
         return replace(self, links=tuple(link.mirrored() for link in self.links))
 
     def scenario(self, **transport: Value) -> ropewalk.Scenario:
-        """Return it as a scenario, with these keys of `[transport]`."""
         lines = [
             f'title = "Random scenario {self.seed}: {self.kind}"',
             f'duration = "{self.duration_s:.1f} s"',

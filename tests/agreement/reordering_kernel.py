@@ -59,7 +59,6 @@ def scenario(case: Case) -> ropewalk.Scenario:
 
 
 def simulated_counters(run: dict[str, Any]) -> dict[str, int]:
-    """Return the counters of nstat."""
     subflow = run["subflows"][0]
     named = {name: subflow[ours] for name, ours in OURS.items()}
     return {**subflow["nstat"], **named}

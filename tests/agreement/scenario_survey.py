@@ -43,7 +43,6 @@ Row = dict[str, Any]
 
 
 def transport(method: str) -> dict[str, Value]:
-    """Return the keys of `[transport]` of one of our methods."""
     buffer = BUFFERS[method]
     sizes = {"receive_buffer": buffer, "send_buffer": buffer}
     return PROTOCOLS[method.split(maxsplit=1)[0]] | sizes
@@ -157,13 +156,11 @@ def main() -> None:
 
 
 def scenario_of(traces: Sequence[Path], row: Row, method: str) -> ropewalk.Scenario:
-    """Return the scenario of a row and a method."""
     drawn = random_scenarios.random_scenario(row["seed"], traces)
     return (drawn.mirrored() if row["way"] == WAYS[1] else drawn).scenario(**transport(method))
 
 
 def measured_traces(parser: argparse.ArgumentParser, folder: Path | None) -> tuple[Path, ...]:
-    """Return the trace files of a folder."""
     if folder is None:
         return ()
     files = (file for file in folder.glob("**/*") if file.is_file())

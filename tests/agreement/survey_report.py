@@ -80,7 +80,6 @@ class Report:
         return pl.DataFrame(rows)
 
     def worst_rows(self, method: str) -> pl.DataFrame:
-        """Return the worst rows of a method as a table."""
         rows = []
         for row in self.worst(method):
             rows.append(
@@ -97,7 +96,6 @@ class Report:
         return pl.DataFrame(rows)
 
     def tables(self) -> list[Table]:
-        """Return all printed tables."""
         frame = self.quantiles()
         count = len({row["seed"] for row in self.rows})
         title = f"Goodput in {count} random scenarios: quantiles of the worse way"
@@ -118,7 +116,6 @@ class Report:
         return {"quantiles": quantiles, "kinds": self.kinds().to_dicts(), "worlds": self.rows}
 
     def write(self, out: Path, scenario_of: Callable[[Row, str], ropewalk.Scenario]) -> None:
-        """Write rows, picture, and the worst scenarios."""
         out.mkdir(parents=True, exist_ok=True)
         (out / "worlds.json").write_text(json.dumps(self.as_json(), indent=1) + "\n")
         ropewalk.plot.save(self.picture(), out / "worlds.png")

@@ -25,7 +25,6 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict)
 
     def cells(self) -> list[list[str]]:
-        """Return every row as text."""
         return [
             [self._written(column, value) for column, value in row.items()]
             for row in self.frame.iter_rows(named=True)
@@ -62,7 +61,6 @@ class Table:
 
 
 def reference(name: str) -> pl.DataFrame:
-    """Return a file of tests/reference."""
     return pl.read_csv(ROOT / "tests/reference" / name)
 
 

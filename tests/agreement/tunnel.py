@@ -85,7 +85,6 @@ def known() -> pl.DataFrame:
 def fractions(
     found: pl.DataFrame, links: str, scheduler: str, congestion: str, settled: bool = False
 ) -> pl.Series:
-    """Return the fractions of runs of one kind."""
     kind: dict[str, Any] = {
         "links": links,
         "scheduler": scheduler,

@@ -87,7 +87,6 @@ def _field(value: int | None) -> bytes:
 
 
 def segment(packet: Fields) -> bytes:
-    """Return the IP packet of a TCP segment."""
     options = b"".join(option(*entry) for entry in packet.get("options", ()))
     options += bytes(-len(options) % 4)
     flags = sum(1 << FLAGS.index(letter) for letter in packet["flags"])
@@ -110,7 +109,6 @@ def segment(packet: Fields) -> bytes:
 
 
 def datagram(packet: Fields, payload: bytes) -> bytes:
-    """Return the IP packet of a UDP datagram."""
     source, destination = packet["source"], packet["destination"]
     length = packet.get("udp_length", 8 + len(payload))
     header = struct.pack("!4H", source[1], destination[1], length, 0)
@@ -147,14 +145,12 @@ def written(packet: Fields) -> bytes:
 
 
 def block(kind: int, body: bytes, order: str = "<") -> bytes:
-    """Return a pcapng block."""
     body += bytes(-len(body) % 4)
     length = struct.pack(order + "I", 12 + len(body))
     return struct.pack(order + "I", kind) + length + body + length
 
 
 def block_option(code: int, value: bytes, order: str = "<") -> bytes:
-    """Return an option of a pcapng block."""
     return struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 

@@ -10,7 +10,6 @@ from ropewalk.analysis.check.report import Report
 
 
 def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
-    """Check a capture of packets."""
     path = folder / "made.pcapng"
     path.write_bytes(pcapng(packets, ["dsl", "lte"]))
     return check.capture(path, **{"pattern": True} | arguments)
@@ -24,18 +23,15 @@ def said(packets: list[Packet], expected: str, folder: Path, **arguments: Any) -
 
 
 def notes(report: Report) -> str:
-    """Return the notes of a report as one text."""
     return "\n".join(map(str, report.notes))
 
 
 def named(packets: list[Packet], name: str) -> Packet:
-    """Return the packet with a name."""
     (packet,) = (packet for packet in packets if packet["name"] == name)
     return packet
 
 
 def wrong(packets: list[Packet], name: str, **fields: Any) -> list[Packet]:
-    """Change fields of a packet."""
     changed = named(packets, name) | fields
     return [changed if packet["name"] == name else packet for packet in packets]
 
@@ -47,12 +43,10 @@ def moved(packets: list[Packet], name: str, **steps: int) -> list[Packet]:
 
 
 def added(packets: list[Packet], name: str, *option: Any) -> list[Packet]:
-    """Add an option to a packet."""
     return wrong(packets, name, options=[*named(packets, name)["options"], option])
 
 
 def unoptioned(packets: list[Packet], name: str, kind: str) -> list[Packet]:
-    """Remove an option from a packet."""
     options = [entry for entry in named(packets, name)["options"] if entry[0] != kind]
     return wrong(packets, name, options=options)
 
@@ -78,7 +72,6 @@ def filled(packets: list[Packet], name: str, offset: int) -> list[Packet]:
 
 
 def without(packets: list[Packet], *names: str) -> list[Packet]:
-    """Remove packets."""
     return [packet for packet in packets if packet["name"] not in names]
 
 

@@ -27,8 +27,6 @@ Talk = list[Packet]
 
 
 class Broken(NamedTuple):
-    """A rule that a packet breaks."""
-
     rule: str
     conversation: Talk
     change: Callable[[Talk], Talk]
@@ -44,7 +42,6 @@ SENT_LATER = 1001 + 5 * SHORT
 
 
 def raw(packet: str, option: bytes) -> Callable[[Talk], Talk]:
-    """Return a change that adds the bytes of an option."""
     return lambda p: added(p, packet, "raw", option)
 
 

@@ -31,7 +31,6 @@ NOTES = {
 
 
 def name(path: Path) -> str:
-    """Return the name of a kind."""
     return path.name.removesuffix(".pcap.gz")
 
 

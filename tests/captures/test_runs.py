@@ -27,8 +27,6 @@ needs_tcptrace = pytest.mark.skipif(not TCPTRACE, reason="tcptrace is not instal
 
 @dataclass
 class Case:
-    """A scenario, and properties of its capture."""
-
     changes: dict[str, str] = field(default_factory=dict)
     scenario: str = "start/two-links"
     subflows: int = 2
@@ -262,7 +260,6 @@ def tshark(path, *arguments, case=None):
 
 
 def output(program, *arguments):
-    """Run a program and return its output."""
     command = [program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 

@@ -200,12 +200,10 @@ def test_a_closed_window_may_be_probed(tmp_path):
 
 
 def first_subflow(packets):
-    """Remove the packets of the second subflow."""
     return [each for each in packets if "10.0.2.1" not in ends(each)]
 
 
 def ends(packet):
-    """Return the addresses of a packet."""
     return packet["source"][0], packet["destination"][0]
 
 

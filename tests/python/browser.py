@@ -58,7 +58,6 @@ class Page:
         self.wait("document.documentElement?.dataset.drawn !== undefined")
 
     def wait(self, condition: str) -> None:
-        """Wait for a condition."""
         end = time.monotonic() + PATIENCE_S
         while not self.value(condition):
             failed = self.value("document.documentElement?.dataset.failed")
@@ -67,7 +66,6 @@ class Page:
             time.sleep(0.05)
 
     def value(self, expression: str) -> Any:
-        """Evaluate a JavaScript expression."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise ValueError(answer["exceptionDetails"]["exception"]["description"])

@@ -130,8 +130,6 @@ class Block:
 
 @dataclass
 class Sentence:
-    """A sentence with its place."""
-
     path: str
     line: int
     text: str
@@ -277,7 +275,6 @@ def cells(path: str, number: int, row: str) -> Iterator[Block]:
 
 
 def page(file: Path) -> Iterator[Block]:
-    """Yield the blocks of a Markdown page."""
     text = re.sub(
         r"<!--(?!\s*prose:).*?-->",
         lambda comment: "\n" * comment[0].count("\n"),
@@ -429,14 +426,12 @@ def files(*folders: str, ending: str) -> list[Path]:
 
 
 def pages() -> list[Path]:
-    """Return the manually written pages."""
     first = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
     every = [*first, *files("docs", ending="md")]
     return [file for file in every if name(file) not in GENERATED]
 
 
 def blocks_of(file: Path) -> Iterator[Block]:
-    """Yield the blocks of a file of any kind."""
     if file.suffix == ".md":
         yield from page(file)
     elif file.suffix == ".rs":

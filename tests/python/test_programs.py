@@ -45,7 +45,6 @@ def clone(monkeypatch, tmp_path):
 
 
 def cargo(monkeypatch, folder, script):
-    """Replace cargo by a script."""
     file = folder / "cargo"
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)

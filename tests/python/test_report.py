@@ -30,7 +30,6 @@ TOLD = "has no browser: make browser, or apt install chromium"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """Results folders by kind."""
     folder = tmp_path_factory.mktemp("kept")
     lossy = ropewalk.Scenario.load(TWO_LINKS).with_({"link.dsl.loss": "0.5 %"})
     results = ropewalk.simulate(lossy, runs=3, step="100 ms")
@@ -51,7 +50,6 @@ def kept(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reports(kept, tmp_path_factory):
-    """A report of each kind."""
     folder = tmp_path_factory.mktemp("reports")
     return {
         each.name: ropewalk.report.write([each], folder / f"{each.name}.html")

@@ -10,7 +10,6 @@ from ropewalk.scenario import bundled
 
 
 def as_json(value):
-    """Return a data class value as JSON."""
     if isinstance(value, (tuple, list)):
         return [as_json(each) for each in value]
     return value

@@ -36,7 +36,6 @@ def test_a_trace_that_begins_too_late_is_warned_of(command, late):
 
 
 def said(printed):
-    """Join the output to one line."""
     return " ".join(printed.split())
 
 

@@ -36,7 +36,6 @@ def same(one, other):
 
 
 def count_runs(monkeypatch):
-    """Count the subsequent runs."""
     made = []
     inner = jobs.RUNNERS["simulate"]
 

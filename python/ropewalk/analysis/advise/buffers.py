@@ -121,8 +121,6 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Found:
-    """Search result of one choice."""
-
     way: tuple[Paths, Changes]
     alike: _Search
     receive: _Search

@@ -96,8 +96,6 @@ def capture(
 
 
 class _Capture:
-    """A capture being checked."""
-
     def __init__(self, encapsulated: bool, is_exact: bool, has_pattern: bool) -> None:
         self.report = Report()
         self._encapsulated = encapsulated

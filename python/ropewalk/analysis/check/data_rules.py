@@ -90,7 +90,6 @@ class DataRules:
             placed.note(Kind.FALLBACK)
 
     def _map(self, placed: PlacedPacket, mapping: Mapping, is_fin: bool) -> None:
-        """Record and check a mapping."""
         own = placed.stream
         if (mapping.checksum is not None) != placed.subflow.connection.checksum:
             has = "without" if mapping.checksum is None else "with"

@@ -164,7 +164,6 @@ def _legend_over(axes: Axes) -> None:
 
 
 def _delivering(results: Results, seeds: Sequence[int]) -> int:
-    """Return the number of runs with deliveries."""
     bins = of_first_flow(results.delays)
     return bins.filter(bins["seed"].is_in(list(seeds)), bins["count"] > 0)["seed"].n_unique()
 

@@ -57,7 +57,6 @@ def check_installed() -> None:
 
 @cache
 def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script."""
     import vl_convert
 
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")

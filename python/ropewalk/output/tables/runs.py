@@ -230,7 +230,6 @@ def _stalls(stall: dict[str, Any]) -> str:
 
 
 def _seconds(of: dict[str, Any], key: str) -> str:
-    """Format durations, if any."""
     if key not in of:
         return ""
     took = of[key]

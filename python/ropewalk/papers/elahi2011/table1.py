@@ -69,7 +69,6 @@ def reproduce(
 def _agreement(
     *, capacity: Capacity = "300 in each row", send_buffers: SendBuffers = "50 a connection"
 ) -> dict[str, float]:
-    """Return the agreement of the analytic column."""
     ours = [goodput(queue(row, capacity, send_buffers)) for row in rows()]
     equal = sum(
         round(value, printed_digits(row.analytic)) == row.analytic

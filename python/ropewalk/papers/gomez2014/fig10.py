@@ -225,7 +225,6 @@ def _of_module(
 def _simulated(
     seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> list[MeshRuns]:
-    """Simulate each transport on each deployment."""
     chosen = _deployments(seed)
     wanted = [(*one, stack) for one in chosen for stack in ALL]
     found = []
