@@ -170,6 +170,11 @@ def test_figure_9_of_song(made):
     assert bands["least"]["high"] < 1, "the reason says that it always rises"
     assert bands["mean"]["low"] > 1, "and that it drops with the mean held"
     assert bands["greatest"]["low"] > 1
+    # The reason's proof: a transfer's time is a sum of a term by rates and one by delays.
+    time = {place: 1 / rate for place, rate in at.items()}
+    assert time[700, 35] + time[0, 0] == pytest.approx(time[700, 0] + time[0, 35])
+    drop, over = (pl.col(f"drop over {of} asymmetry") - 1 for of in ("bandwidth", "delay"))
+    assert found.tables["choices"].select((drop * over).max()).item() <= 1
 
 
 def test_figure_10_of_song(made):
