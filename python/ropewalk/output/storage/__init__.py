@@ -94,7 +94,7 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
 
     Returns
     -------
-    Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
+    Results, Predictions, Comparison, AdviceResults, Census, Reproduction or StudyResults
         The verb's Python result with its origin: for ``simulate`` and ``testbed``, ``predict``,
         ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``study``. The picture of a
         reproduction is the stored one; other pictures are redrawn from the numbers.
