@@ -16,7 +16,7 @@ import pytest
 import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk.analysis.study import axes, backends, definition, jobs
-from ropewalk.analysis.study.driver import DEATHS, Driver
+from ropewalk.analysis.study.driver import MAX_DEATHS, Driver
 from ropewalk.analysis.study.runner import wanted_runs
 from ropewalk.output.report import write as write_report
 
@@ -324,7 +324,7 @@ def test_a_point_that_kills_its_worker_again_and_again_has_failed():
     assert len(rows) == 600
     failed = {seed for seed, row in rows.items() if row["status"] == "failed"}
     assert failed == {7, 450}
-    assert f"{DEATHS} workers died" in rows[450]["error"]
+    assert f"{MAX_DEATHS} workers died" in rows[450]["error"]
     assert max(backend.packs) > 1, "short points run several at a time"
 
 

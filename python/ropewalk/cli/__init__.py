@@ -59,7 +59,7 @@ def _run(arguments: list[str]) -> None:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt)
-        sys.unraisablehook = _take_up
+        sys.unraisablehook = _retry_interrupt
     if arguments and arguments[0] in gateway.VERBS:
         gateway.run(arguments)
     commands.run(arguments)
@@ -78,7 +78,7 @@ def _interrupt(_number: int, frame: "FrameType | None") -> None:
     raise KeyboardInterrupt
 
 
-def _take_up(lost: "UnraisableHookArgs") -> None:
+def _retry_interrupt(lost: "UnraisableHookArgs") -> None:
     """Interrupt again if the exception was lost, as in a callback."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         _interrupt_later()

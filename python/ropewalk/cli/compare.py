@@ -18,10 +18,10 @@ from .options import (
     Seed,
     check_outputs,
     check_pictures,
+    effective_step,
     load,
     plot_option,
     runs_option,
-    step_wanted,
 )
 from .output import print_result, store_results
 from .progress import progress
@@ -63,7 +63,7 @@ def compare(
             ways=chosen,
             seed=seed,
             runs=runs,
-            step=step_wanted(None, out, pictures),
+            step=effective_step(None, out, pictures),
             progress=finished,
             again=again,
         )

@@ -37,7 +37,7 @@ def wrong_input() -> Iterator[None]:
     except OSError as error:
         fail(_told(error), WRONG_INPUT)
     except (ValueError, MissingLibraryError) as error:
-        fail(by_option(str(error)), WRONG_INPUT)
+        fail(message_by_option(str(error)), WRONG_INPUT)
 
 
 @contextmanager
@@ -48,24 +48,24 @@ def failures() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (ScenarioError, ValueError, MissingLibraryError) as error:
-        fail(by_option(str(error)), WRONG_INPUT)
+        fail(message_by_option(str(error)), WRONG_INPUT)
     except OSError as error:
-        fail(_noted(_told(error), error), FAILED)
+        fail(_with_notes(_told(error), error), FAILED)
     except (RuntimeError, MemoryError) as error:
-        fail(_noted(str(error) or type(error).__name__, error), FAILED)
+        fail(_with_notes(str(error) or type(error).__name__, error), FAILED)
 
 
-def _noted(message: str, error: BaseException) -> str:
+def _with_notes(message: str, error: BaseException) -> str:
     """Return a message with the error's notes, one per line."""
     return "\n".join([message, *getattr(error, "__notes__", ())])
 
 
-def by_option(message: str) -> str:
+def message_by_option(message: str) -> str:
     """Rewrite a message about an argument as one about its option.
 
     Examples
     --------
-    >>> by_option('step = "soon": must begin with a number')
+    >>> message_by_option('step = "soon": must begin with a number')
     '--step "soon": must begin with a number'
     """
     return "\n".join(map(_line_by_option, message.splitlines()))

@@ -161,7 +161,7 @@ def check_step(step: str | None, out: Path | None, pictures: list[Path]) -> None
     check_needed("--step", step, "--out or --plot", out, pictures)
 
 
-def step_wanted(step: str | None, out: Path | None, pictures: list[Path]) -> str | None:
+def effective_step(step: str | None, out: Path | None, pictures: list[Path]) -> str | None:
     """Return the timeline's step; None if it is neither stored nor drawn."""
     return (step or STEP) if out or pictures else None
 

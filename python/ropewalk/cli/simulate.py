@@ -24,9 +24,9 @@ from .options import (
     check_outputs,
     check_pictures,
     check_step,
+    effective_step,
     load,
     runs_option,
-    step_wanted,
 )
 from .output import print_capture, print_result, store_results
 from .progress import progress
@@ -94,7 +94,7 @@ def simulate(
             loaded,
             seed=seed,
             runs=runs,
-            step=step_wanted(step, out, pictures),
+            step=effective_step(step, out, pictures),
             reordering=reordering,
             threads=threads,
             progress=finished,

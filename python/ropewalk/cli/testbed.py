@@ -25,9 +25,9 @@ from .options import (
     check_outputs,
     check_pictures,
     check_step,
+    effective_step,
     load,
     runs_option,
-    step_wanted,
 )
 from .output import print_capture, print_json, print_result, print_table, store_results
 from .progress import progress
@@ -87,7 +87,7 @@ def testbed(
             loaded,
             seed=seed,
             runs=runs,
-            step=step_wanted(step, out, pictures),
+            step=effective_step(step, out, pictures),
             emulator=emulator.value,
             kernel_congestion=kernel_congestion,
             progress=finished,

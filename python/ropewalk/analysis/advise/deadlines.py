@@ -9,7 +9,7 @@ from ...scenario.toml_syntax import Value
 from .result import Advice, Evidence
 from .subsets import Paths, leave_one_out, use_paths
 
-TIMES = (0.5, 1.0, 2.0, 4.0)
+DEADLINE_FACTORS = (0.5, 1.0, 2.0, 4.0)
 """Examined deadlines, as multiples of the scenario's deadline."""
 NOTE = (
     "A bound: the fluid linear programme of ropewalk.model.cheapest_in_time, which knows the "
@@ -33,7 +33,7 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     rows = [Evidence("all links", _numbers(whole))]
     rows += [Evidence(f"without {path}", _numbers(less)) for path, less in without]
     spans: list[tuple[float, Prediction]] = []
-    for times in TIMES:
+    for times in DEADLINE_FACTORS:
         key: dict[str, Value] = {"traffic.deadline": f"{1e3 * times * span:g} ms"}
         found = whole if times == 1 else deadline_bound.predict(scenario.with_(key))
         if found is not None:

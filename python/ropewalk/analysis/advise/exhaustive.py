@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...results.statistics import rank_correlation
 from ...scenario import Scenario
 from .evaluator import Evaluator
-from .links import evidence_of
+from .links import subset_evidence
 from .result import Check
 from .significance import Judge
 from .subsets import Paths, Predictor, all_subsets, candidate_paths, use_paths
@@ -61,8 +61,8 @@ def check(
         subsets=len(subsets),
         rank=rank[advised],
         ratio=ratio[advised],
-        best=evidence_of(made[winner], predictor, paths),
-        advised=evidence_of(made[advised], predictor, paths),
+        best=subset_evidence(made[winner], predictor, paths),
+        advised=subset_evidence(made[advised], predictor, paths),
         model=model,
         simulated=made,
     )

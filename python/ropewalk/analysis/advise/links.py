@@ -22,7 +22,7 @@ from .subsets import (
     use_paths,
 )
 
-TOP = 8  # number of best predicted subsets to simulate
+MAX_PREDICTED_TRIED = 8  # number of best predicted subsets to simulate
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def choose_links(
     """
     scenario = evaluator.scenario
     single = scenario.setup.first.protocol == "tcp"
-    shortlist = [*all_subsets(paths, single=True), *predictor.ranking[:TOP]]
+    shortlist = [*all_subsets(paths, single=True), *predictor.ranking[:MAX_PREDICTED_TRIED]]
     if not single:
         shortlist += [paths, *leave_one_out(paths)] if len(paths) > 1 else [paths]
         for order in _orders(scenario, paths):
@@ -127,7 +127,9 @@ def _advice(
     if predictor.ranking:
         remarks.setdefault(predictor.ranking[0], []).append("the model's choice")
     evidence = [
-        evidence_of(each, predictor, paths, tuple(filter(None, remarks.get(_paths_of(each), []))))
+        subset_evidence(
+            each, predictor, paths, tuple(filter(None, remarks.get(_paths_of(each), [])))
+        )
         for each in judge.ordered(list(simulated.values()))
     ]
     numbers = {"links": len(names), **advised.numbers}
@@ -146,7 +148,7 @@ def _advice(
     )
 
 
-def evidence_of(
+def subset_evidence(
     measured: CandidateResult, predictor: Predictor, paths: Paths, remarks: tuple[str, ...] = ()
 ) -> Evidence:
     """Return a subset's simulated and predicted values."""

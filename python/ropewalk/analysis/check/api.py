@@ -11,7 +11,7 @@ from . import data_rules, handshake_rules, tcp_rules
 from .checksum_errors import ChecksumErrors, WrongChecksum
 from .connections import Connections, Packet, PlacedPacket
 from .duplicates import Duplicates
-from .findings import Findings, Place
+from .findings import EvidencePlace, Findings
 from .notes import Kind
 from .packets import (
     RST,
@@ -150,7 +150,7 @@ class _Capture:
 
     def _other(self, record: Record) -> None:
         """Count a packet without a TCP segment."""
-        place = Place(record.number, record.time_ns, record.interface)
+        place = EvidencePlace(record.number, record.time_ns, record.interface)
         for clause, text in record.faults:
             self._findings.add(header(clause), text, place)
         self._checksums(record, place)
@@ -253,7 +253,7 @@ class _Capture:
     def _checksums(
         self,
         record: Record,
-        place: Place,
+        place: EvidencePlace,
         connection: int | None = None,
         has_data: bool = False,
     ) -> None:
@@ -277,7 +277,7 @@ class _Capture:
     def _wrong(
         self,
         rule: Rule,
-        place: Place,
+        place: EvidencePlace,
         text: str,
         error: int | None,
         connection: int | None,

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .findings import Findings, Place
+from .findings import EvidencePlace, Findings
 from .notes import Kind
 from .packets import Address
 from .rules import Rule
 
-FEW = 3
+MIN_FOR_HABIT = 3
 """Number of wrong checksums of a sender below which they show no habit."""
 
 
@@ -27,7 +27,7 @@ class WrongChecksum:
 
     rule: Rule
     text: str
-    place: Place
+    place: EvidencePlace
     connection: int | None
     has_data: bool
     error: int | None
@@ -70,7 +70,7 @@ class ChecksumErrors:
 
 def _habit(found: list[WrongChecksum], sent: PacketCounts) -> Kind | None:
     """Return the trait that explains all wrong checksums of a sender, if any."""
-    if len(found) < FEW:
+    if len(found) < MIN_FOR_HABIT:
         return None
     on_data = all(wrong.has_data for wrong in found) and sent.with_data < sent.packets
     if on_data and 2 * len(found) > sent.with_data:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from . import keys
-from .findings import Endpoint, Findings, Place
+from .findings import Endpoint, EvidencePlace, Findings
 from .notes import Kind
 from .packets import ACK, FIN, RST, SYN, Address, MpCapable, MpJoin, Segment
 from .ranges import CapturedRanges, RangeSet, RecentNumbers, StreamContent
@@ -43,10 +43,10 @@ class Packet:
     """Whether the capturing host sent it; None if unknown."""
     segment: Segment
 
-    def place(self) -> Place:
+    def place(self) -> EvidencePlace:
         """Return the packet's place."""
         ends = self.segment.source, self.segment.destination
-        return Place(self.number, self.time_ns, self.interface, *ends)
+        return EvidencePlace(self.number, self.time_ns, self.interface, *ends)
 
     def has(self, flag: int) -> bool:
         """Return whether a flag of the TCP header is set."""
@@ -148,7 +148,7 @@ class Direction:
     sent_mptcp: bool = False
     """Whether it has sent an MPTCP option after its SYN."""
     mappings: Mappings = field(default_factory=Mappings)
-    leap: tuple[int, int, Place] | None = None
+    leap: tuple[int, int, EvidencePlace] | None = None
     """Gap beyond the window left by the last data segment: start, end, and place."""
     segments: int = 0
     data_segments: int = 0
@@ -222,7 +222,7 @@ class Subflow:
     """Index of the host that opened this subflow."""
     halves: tuple[Direction, Direction]
     """Directions: of the initiator, and of the responder."""
-    syn: Place
+    syn: EvidencePlace
     """Place of its first packet."""
     last_ns: int = 0
     interfaces: set[str | None] = field(default_factory=set)
@@ -272,7 +272,7 @@ class PlacedPacket:
         number = self.subflow.connection.number
         self.findings.add(rule, text, self.packet.place(), number, also)
 
-    def place(self) -> Place:
+    def place(self) -> EvidencePlace:
         """Return the packet's place."""
         return self.packet.place()
 

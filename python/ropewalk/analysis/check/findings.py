@@ -56,7 +56,7 @@ class Violation:
 
 
 @dataclass(slots=True)
-class Place:
+class EvidencePlace:
     """Place of a finding."""
 
     number: int
@@ -71,13 +71,13 @@ class Findings:
 
     def __init__(self) -> None:
         self.notes = Notes()
-        self._found: list[tuple[Rule, str, tuple[int, ...], Place | None, int | None]] = []
+        self._found: list[tuple[Rule, str, tuple[int, ...], EvidencePlace | None, int | None]] = []
 
     def add(
         self,
         rule: Rule,
         text: str,
-        place: Place | None = None,
+        place: EvidencePlace | None = None,
         connection: int | None = None,
         also: tuple[int, ...] = (),
     ) -> None:
@@ -109,7 +109,7 @@ def _violation(
     rule: Rule,
     text: str,
     numbers: tuple[int, ...],
-    place: Place | None,
+    place: EvidencePlace | None,
     connection: int | None,
 ) -> Violation:
     source = destination = None

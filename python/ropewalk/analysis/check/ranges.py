@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .findings import Place
+from .findings import EvidencePlace
 
 MAX_AHEAD = 1 << 26
 """Bytes further ahead of all others than this are not kept."""
@@ -96,7 +96,7 @@ class Hole:
 
     start: int
     end: int
-    claim: Place
+    claim: EvidencePlace
     """Place of the claiming packet."""
     reason: str
     """Kind of claim: "acknowledged", "selectively acknowledged" or "left out"."""
@@ -115,7 +115,7 @@ class CapturedRanges(RangeSet):
     duplicates, they are retransmissions.
 
     >>> seen = CapturedRanges()
-    >>> seen.add(0, 10), seen.assume(0, 20, Place(7, 0, None), "acknowledged")
+    >>> seen.add(0, 10), seen.assume(0, 20, EvidencePlace(7, 0, None), "acknowledged")
     ([], None)
     >>> seen.put(10, 15, 8), seen.end_of_prefix(), seen.holes[0].filled_by
     ([], 20, 8)
@@ -127,7 +127,7 @@ class CapturedRanges(RangeSet):
         self._highest = 0
         """End of the captured ranges."""
 
-    def assume(self, start: int, end: int, claim: Place, reason: str) -> None:
+    def assume(self, start: int, end: int, claim: EvidencePlace, reason: str) -> None:
         """Assume that a range was sent because a packet claims it."""
         for low, high in self.missing(start, end):
             last = self.holes[-1] if self.holes else None

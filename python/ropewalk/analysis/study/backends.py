@@ -23,7 +23,7 @@ On: TypeAlias = "int | str | Executor | None"
 LOCAL = "local"
 SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://\S+:\d+")
 # Exceptions that mean a worker's death; Dask's is matched by name to avoid importing Dask.
-DEAD = ("KilledWorker",)
+WORKER_DEATHS = ("KilledWorker",)
 PACK_S = 0.1
 PACK_OF_CLUSTER_S = 2.0
 ASK_S = 2.0  # interval of queries for the number of workers
@@ -96,9 +96,9 @@ def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
         yield from _dask(job, on)
 
 
-def is_death(error: BaseException) -> bool:
+def is_worker_death(error: BaseException) -> bool:
     """Return whether an error means a worker's death, so that its points may be run again."""
-    return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in WORKER_DEATHS
 
 
 def _in_process(job: Job) -> Iterator[list[Backend]]:
@@ -269,10 +269,10 @@ def _initialise_worker(job: Job) -> None:
     # The requesting thread executes runs that need not check for interrupts.
     _threads.append(_Threads(1))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _die_with_parent() -> None:
     from multiprocessing import parent_process
 
     parent = parent_process()

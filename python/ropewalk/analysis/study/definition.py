@@ -129,13 +129,13 @@ def define(
         try:
             given[key] = values_of(scenario, key, values)
         except ScenarioError as error:
-            raise _of_vary(error) from None
+            raise _name_varied_key(error) from None
         except ValueError as error:
             raise ValueError(f"vary: {key} = {error}") from None
     try:
         axes = axes_of(scenario, given, _zipped_of_one_length(given, zipped))
     except ScenarioError as error:
-        raise _of_vary(error) from None
+        raise _name_varied_key(error) from None
     groups = tuple(tuple(group) for group in zipped)
     try:
         check_zipped(axes, groups)
@@ -200,7 +200,7 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
     try:
         return define(scenario, arguments.pop("vary"), **arguments)
     except ValueError as error:
-        raise type(error)(_placed(str(error), path, lines, given)) from None
+        raise type(error)(_with_place(str(error), path, lines, given)) from None
 
 
 def is_study(path: Path) -> bool:
@@ -284,12 +284,12 @@ def _zipped_of_one_length(
     ]
 
 
-def _of_vary(error: ScenarioError) -> ScenarioError:
+def _name_varied_key(error: ScenarioError) -> ScenarioError:
     """Name the varied key in an error that the scenario reports for ``with_``."""
     return ScenarioError(str(error).replace("with_: ", "vary: "))
 
 
-def _placed(message: str, path: Path, lines: str, others: Container[str]) -> str:
+def _with_place(message: str, path: Path, lines: str, others: Container[str]) -> str:
     """Prefix an error with file and line, unless it is about another argument."""
     match = re.match(r"vary: ([^\s:]+)(?: =|:)|(verb|runs|seed|until|zip)\b", message)
     if match is None:

@@ -10,14 +10,14 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
-from .backends import Backend, is_death
+from .backends import Backend, is_worker_death
 from .jobs import Point, Row, failed
 
 Pack: TypeAlias = tuple[Point, ...]
 
 MAX_IN_A_PACK = 256
-DEATHS = 3  # worker deaths by a point running alone, after which it counts as failed
-DEATHS_AT_FIRST = 10  # worker deaths before the first finished point, after which the study ends
+MAX_DEATHS = 3  # worker deaths by a point running alone, after which it counts as failed
+MAX_EARLY_DEATHS = 10  # worker deaths before the first finished point, after which the study ends
 WAIT_S = 1.0  # interval of checks for an interrupt
 
 
@@ -71,7 +71,7 @@ class Driver:
         try:
             return backend.submit(pack)
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
         # It died while idle.
         backend.renew()
@@ -90,10 +90,10 @@ class Driver:
             self._again.extend((point,) for point in pack)
             return
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
             backend.renew()
-            self._bury(pack, error)
+            self._rerun_alone(pack, error)
             return
         took = (time.monotonic() - began) / len(pack)
         # The first pack includes the process start, so accept a shorter time at once.
@@ -101,18 +101,18 @@ class Driver:
         self._point_s = took if took < before else 0.7 * before + 0.3 * took
         self._keep(pack, rows)
 
-    def _bury(self, pack: Pack, error: BaseException) -> None:
+    def _rerun_alone(self, pack: Pack, error: BaseException) -> None:
         """Rerun a dead worker's points one by one, to find the point that kills workers."""
         if len(pack) > 1:
             self._again.extend((point,) for point in pack)
             return
         self._dead += 1
-        if self._point_s is None and self._dead >= DEATHS_AT_FIRST:
+        if self._point_s is None and self._dead >= MAX_EARLY_DEATHS:
             raise RuntimeError(f"workers die before they have run anything: {error}") from error
         (point,) = pack
         self._deaths[point.key] = self._deaths.get(point.key, 0) + 1
-        if self._deaths[point.key] < DEATHS:
+        if self._deaths[point.key] < MAX_DEATHS:
             self._again.append(pack)
         else:
-            text = f"{type(error).__name__}: {DEATHS} workers died that ran this point alone"
+            text = f"{type(error).__name__}: {MAX_DEATHS} workers died that ran this point alone"
             self._keep(pack, [failed(text)])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DISTURBED = "#cc3344"
+CONFLICT_LABEL = "#cc3344"
 PACKET_BYTES = 1500
 
 
@@ -113,7 +113,7 @@ def _routes(
 def _pairs(axes: Axes, at: dict[str, Any], mesh: Mesh) -> None:
     label: str | None = "inner nodes of two routes in each other's zone"
     for one, other in interfering_pairs(mesh):
-        _line(axes, at, one, other, color=DISTURBED, linestyle=":", zorder=3, label=label)
+        _line(axes, at, one, other, color=CONFLICT_LABEL, linestyle=":", zorder=3, label=label)
         label = None
 
 

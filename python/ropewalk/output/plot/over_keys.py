@@ -80,7 +80,7 @@ def series(
     keys: list[str] = [by] if isinstance(by, str) else list(by)
     points = _frame(points)
     _check(points, [x, *keys], y)
-    text = _told(points, y)
+    text = _in_display_units(points, y)
 
     def draw(axes: Axes) -> None:
         across = _scale(text, x)
@@ -158,7 +158,9 @@ def heat_map(
         across, up = (_scale(points, name) for name in (x, y))
         columns, rows = across.ordered, up.ordered
         cells = np.full((len(rows), len(columns)), np.nan)
-        for group in _told(points, of).drop_nulls(of).partition_by([x, y], maintain_order=True):
+        for group in (
+            _in_display_units(points, of).drop_nulls(of).partition_by([x, y], maintain_order=True)
+        ):
             cells[rows.index(group[y][0]), columns.index(group[x][0])] = group[of].mean()
         low, high = limits or (float(np.nanmin(cells)), float(np.nanmax(cells)))
         colours: Any = {"cmap": "viridis", "vmin": low, "vmax": high}
@@ -224,7 +226,7 @@ def hull(
             name for name in points.columns if "." in name and not name.endswith("_value")
         ]
         equal = list(dict.fromkeys([by, *varied]))
-        means = _told(points, x, y)
+        means = _in_display_units(points, x, y)
         if varied:
             means = means.group_by(equal, maintain_order=True).agg(pl.col(x, y).mean())
         for number, group in enumerate(means.partition_by(by, maintain_order=True)):
@@ -298,7 +300,7 @@ def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:
         raise ValueError(f"column {numbers!r} has no numbers")
 
 
-def _told(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
+def _in_display_units(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Return rows with some columns converted to display units."""
     import polars as pl
 

@@ -48,7 +48,9 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
                 color=colour(number),
                 alpha=BAND,
                 linewidth=0,
-                label=None if number else f"95 % interval of {_delivering(results, seeds)} runs",
+                label=None
+                if number
+                else f"95 % interval of {_count_delivering(results, seeds)} runs",
             )
         if label is None:
             _quantiles(axes, results, seeds)
@@ -60,7 +62,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
                 linewidth=1.2,
                 label=f"deadline, {_plain(1e3 * deadline)} ms",
             )
-        _across(axes, edges, share)
+        _set_log_axis(axes, edges, share)
         # The curves rise from the lower left to the upper right.
         place: Any = "best" if label is None else "lower right"
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
@@ -93,7 +95,7 @@ def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
             label=label,
         )
         ink = "white" if part in ("data", "retries") else INK
-        _told_inside(axes, shares, before, [ink] * len(shares))
+        _label_parts(axes, shares, before, [ink] * len(shares))
         before = before + shares
     axes.invert_yaxis()
     axes.set(xlabel="share of time (%)", xlim=(0, 100))
@@ -121,7 +123,7 @@ def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         label = name if count == 1 else f"{name} ({count:,} flows)"
         axes.barh(links, mean, left=before, height=0.7, label=label, **filled(index))
         inks = ["white" if index % len(COLOURS) in (0, 5, 6, 8) else INK] * len(links)
-        _told_inside(axes, mean, before, inks, half)
+        _label_parts(axes, mean, before, inks, half)
         before = before + mean
     axes.invert_yaxis()
     axes.set(xlabel="share of the link's traffic (%)", xlim=(0, 100))
@@ -136,7 +138,7 @@ def _share(run: Mapping[str, Any], link: str, flow: str) -> float:
     return 0.0
 
 
-def _told_inside(
+def _label_parts(
     axes: Axes, shares: Array, before: Array, inks: Sequence[str], half: Array | None = None
 ) -> None:
     """Write numbers into parts of bars that are large enough."""
@@ -163,7 +165,7 @@ def _legend_over(axes: Axes) -> None:
     )
 
 
-def _delivering(results: Results, seeds: Sequence[int]) -> int:
+def _count_delivering(results: Results, seeds: Sequence[int]) -> int:
     bins = of_first_flow(results.delays)
     return bins.filter(bins["seed"].is_in(list(seeds)), bins["count"] > 0)["seed"].n_unique()
 
@@ -187,7 +189,7 @@ def _p95(results: Results, seeds: Sequence[int]) -> str:
     return f"95 % within {_plain(statistics.mean(runs)['delay_ms']['p95'])} ms"
 
 
-def _across(axes: Axes, edges: Array, share: Array) -> None:
+def _set_log_axis(axes: Axes, edges: Array, share: Array) -> None:
     """Make the axis logarithmic if delays span several orders of magnitude."""
     from matplotlib.ticker import LogLocator
 

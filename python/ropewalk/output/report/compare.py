@@ -31,13 +31,13 @@ def section(stored: ResultFolder) -> Section:
             common_parts.scenario_part(stored.scenario),
             Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
-            Part(credibility.TITLE, tuple(_believed(compared))),
+            Part(credibility.TITLE, tuple(_credibility_pieces(compared))),
             common_parts.origin_part(stored),
         ),
     )
 
 
-def _believed(compared: Comparison) -> Iterator[Piece]:
+def _credibility_pieces(compared: Comparison) -> Iterator[Piece]:
     for way, reason in compared.left_out.items():
         yield Text(f"Left out: {way}: {reason}.")
     for way, results in compared.ran.items():

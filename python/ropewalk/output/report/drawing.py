@@ -43,16 +43,16 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     used = list(flow_paths(setup))
     if any(link.ends is not None for link in setup.links):
         drawn, scale = layout_of(setup)
-        return _placed(drawn, scale, setup.links, spelled, used)
-    return _side_by_side(distinct_paths(used), spelled, used)
+        return _draw_network(drawn, scale, setup.links, spelled, used)
+    return _draw_parallel_links(distinct_paths(used), spelled, used)
 
 
-def described(link: Link) -> tuple[str, str]:
+def link_summary(link: Link) -> tuple[str, str]:
     """Return rate and delay of a link as in the file, and its non-default settings.
 
     Examples
     --------
-    >>> described({"rate": "16 Mbit/s", "delay": "20 ms", "loss": "1 %", "queue": "1 bdp"})
+    >>> link_summary({"rate": "16 Mbit/s", "delay": "20 ms", "loss": "1 %", "queue": "1 bdp"})
     ('16 Mbit/s, 20 ms', 'loses 1 %, queue 1 bdp')
     """
     if "channel" in link:
@@ -130,7 +130,7 @@ def colour(links: Sequence[str], name: str) -> str:
     return COLOURS[list(links).index(name) % len(COLOURS)]
 
 
-def _side_by_side(
+def _draw_parallel_links(
     lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[FlowPath]
 ) -> tuple[str, str]:
     """Draw parallel links of one client and one server, a line for each path."""
@@ -138,7 +138,7 @@ def _side_by_side(
     # As narrow as the text allows, so that phones scale it and do not cut it.
     height, left = 46, 62
     hops = max((len(line) for line in shown), default=1)
-    words = [_words(name, spelled[name]) for line in shown for name in line]
+    words = [_label_lines(name, spelled[name]) for line in shown for name in line]
     widest = max((LETTER * max(map(len, each)) for each in words), default=0.0)
     right = left + 80 + (widest + 24) * hops
     total = 30 + height * len(shown)
@@ -157,7 +157,7 @@ def _side_by_side(
             x = left + 40 + each * (number + 0.5)
             if number:
                 _circle(svg, x - each / 2, y, 4, "node")
-            _link_told(svg, x, y, name, spelled[name])
+            _draw_label(svg, x, y, name, spelled[name])
     for x, name in ((left, "client"), (right, "server")):
         _circle(svg, x, middle, NODE_RADIUS + 2, "node")
         anchor = "end" if x == left else "start"
@@ -169,7 +169,7 @@ def _side_by_side(
     ), "Each line is a path between the ends, with the colour of the pictures below."
 
 
-def _placed(
+def _draw_network(
     at: DrawingLayout,
     told: str,
     links: Sequence[Wire],
@@ -201,7 +201,7 @@ def _placed(
     for start, end, aside, link in labels:
         if not at.heard:
             x, y = _middle(start, end, aside)
-            _link_told(svg, x, y, link.name, spelled[link.name])
+            _draw_label(svg, x, y, link.name, spelled[link.name])
     taking = {end for link in links if link.name in on_way for end in link.ends or ()}
     for name, (x, y) in at.of.items():
         _circle(
@@ -226,15 +226,15 @@ def _placed(
     return _written(svg), told
 
 
-def _words(name: str, link: Link) -> tuple[str, str]:
+def _label_lines(name: str, link: Link) -> tuple[str, str]:
     """Return the two lines of a link."""
-    short, more = described(link)
+    short, more = link_summary(link)
     return f"{name}: {short}", more
 
 
-def _link_told(svg: ElementTree.Element, x: float, y: float, name: str, link: Link) -> None:
+def _draw_label(svg: ElementTree.Element, x: float, y: float, name: str, link: Link) -> None:
     """Write a link's name, rate and delay over its line, other settings below."""
-    text, more = _words(name, link)
+    text, more = _label_lines(name, link)
     width = LETTER * len(text) + 12
     plate = ElementTree.SubElement(svg, "rect")
     for key, value in (("x", x - width / 2), ("y", y - 12), ("width", width), ("height", 22)):

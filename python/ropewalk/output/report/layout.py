@@ -109,7 +109,7 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> DrawingLayout:
     at = {
         node: (
             MARGIN + COLUMN * order[number],
-            height / 2 + ROW * (row - (len(column) - 1) / 2) + _off_line(order[number]),
+            height / 2 + ROW * (row - (len(column) - 1) / 2) + _column_offset(order[number]),
         )
         for number, column in columns.items()
         for row, node in enumerate(column)
@@ -118,7 +118,7 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> DrawingLayout:
     return DrawingLayout(at, width, height + 20)
 
 
-def _off_line(column: int) -> float:
+def _column_offset(column: int) -> float:
     """Return a column's vertical offset, which keeps paths from forming one line."""
     return 46.0 if column % 2 else 0.0
 

@@ -34,7 +34,7 @@ def section(stored: ResultFolder) -> Section:
             Part("Pictures", tuple(_pictures(stored, compared))),
             Part("Published values and ours", (_table(compared),) if compared else ()),
             Part("Open choices of the paper, and their results", tuple(_choices(result))),
-            Part(TITLE, tuple(_believed(result, compared))),
+            Part(TITLE, tuple(_credibility_pieces(result, compared))),
             Part("Simulated scenarios", tuple(_scenarios(stored))),
             Part("The data", tuple(_data(stored))),
             common_parts.origin_part(stored),
@@ -67,7 +67,7 @@ def _table(compared: list[dict[str, Any]]) -> Table:
         rows.append(
             (
                 value(each["quantity"]),
-                _printed(each.get("published")),
+                _format_published(each.get("published")),
                 value(each["ours"]),
                 value(each.get("difference")),
                 value(each.get("unit", "")),
@@ -78,14 +78,16 @@ def _table(compared: list[dict[str, Any]]) -> Table:
     return cut("Published, and ours", headings, rows, "result.json")
 
 
-def _printed(published: float | str | None) -> Cell:
+def _format_published(published: float | str | None) -> Cell:
     """Format a published number with its printed digits."""
     if isinstance(published, (int, float)):
         return Cell(str(published), float(published))
     return value(published)
 
 
-def _believed(result: Mapping[str, Any], compared: list[dict[str, Any]]) -> Iterator[Piece]:
+def _credibility_pieces(
+    result: Mapping[str, Any], compared: list[dict[str, Any]]
+) -> Iterator[Piece]:
     numbers = [each for each in compared if each.get("difference") is not None]
     near = [
         each

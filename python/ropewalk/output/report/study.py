@@ -37,19 +37,19 @@ def section(stored: ResultFolder) -> Section:
         stored.scenario.title,
         KIND,
         (
-            common_parts.introduction(stored, dict(_told(stored.result))),
+            common_parts.introduction(stored, dict(_definition_facts(stored.result))),
             Part("Pictures", tuple(pictures(apart)) if has_rows else ()),
             Part(
                 "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
             ),
             common_parts.scenario_part(stored.scenario),
-            Part(credibility.TITLE, tuple(_believed(stored, restored, study))),
+            Part(credibility.TITLE, tuple(_credibility_pieces(stored, restored, study))),
             common_parts.origin_part(stored, *_commands(restored)),
         ),
     )
 
 
-def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _definition_facts(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, values in result["vary"].items():
         yield key, ", ".join(values)
     for keys in result.get("zip", ()):
@@ -65,7 +65,9 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "runs", runs
 
 
-def _believed(stored: ResultFolder, restored: StudyResults, study: StudyTable) -> Iterator[Piece]:
+def _credibility_pieces(
+    stored: ResultFolder, restored: StudyResults, study: StudyTable
+) -> Iterator[Piece]:
     result = stored.result
     for warning in dict.fromkeys((*stored.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
         yield Text(f"Warning: {warning}.", "warning")

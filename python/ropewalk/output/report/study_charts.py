@@ -133,18 +133,20 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
     return Cell(f"{text} ± {note}" if re.search("[1-9]", note) else text, scale * mean)
 
 
-def _shown(study: StudyTable, fields: Sequence[str]) -> list[str]:
+def _fitting_metrics(study: StudyTable, fields: Sequence[str]) -> list[str]:
     """Return the quantities that fit in a chart with the given fields each."""
     room = MAX_VALUES // (len(fields) * max(1, study.rows.height))
     return study.metrics[: max(1, room)]
 
 
-def _wide(study: StudyTable, columns: Mapping[str, str], fields: Sequence[str]) -> pl.DataFrame:
+def _short_columns(
+    study: StudyTable, columns: Mapping[str, str], fields: Sequence[str]
+) -> pl.DataFrame:
     """Return means under short names: keys by `columns`, else ``y0``, ``low0``, ``high0``."""
     import polars as pl
 
     parts = [pl.col(key).alias(name) for key, name in columns.items()]
-    for at, name in enumerate(_shown(study, fields)):
+    for at, name in enumerate(_fitting_metrics(study, fields)):
         parts.append(pl.col(name).alias(f"y{at}"))
         if "low" not in fields:
             continue
@@ -159,7 +161,7 @@ def _wide(study: StudyTable, columns: Mapping[str, str], fields: Sequence[str]) 
 def _choice(
     study: StudyTable, fields: Sequence[str]
 ) -> tuple[list[charts.Spec], list[charts.Spec]]:
-    return charts.choice([heading(name) for name in _shown(study, fields)], fields)
+    return charts.choice([heading(name) for name in _fitting_metrics(study, fields)], fields)
 
 
 def _series(study: StudyTable, of: Sequence[Axis]) -> pl.Series:
@@ -178,7 +180,7 @@ def _lines(study: StudyTable, axis: Axis) -> Chart:
 
     others = [each for each in study.axes if each is not axis]
     spelled = dict(zip(axis.values, axis.numbers or (), strict=True))
-    data = _wide(study, {axis.key: "x"}, INTERVAL).with_columns(
+    data = _short_columns(study, {axis.key: "x"}, INTERVAL).with_columns(
         pl.col("x").replace_strict(spelled, return_dtype=pl.Float64), _series(study, others)
     )
     order = data["of"].unique(maintain_order=True).to_list()[:MAX_SERIES]
@@ -254,13 +256,15 @@ def _heat_map(study: StudyTable, across: Axis, up: Axis) -> Chart:
     }
     height = max(180, min(30 * len(up.values), 460))
     title = f"Over {across.key} and {up.key}"
-    return Chart(title, charts.chart(_wide(study, columns, MEAN), body, height))
+    return Chart(title, charts.chart(_short_columns(study, columns, MEAN), body, height))
 
 
 def _bars(study: StudyTable) -> Chart:
     """Return bars for keys with names as values, grouped by the first key."""
     first, *others = study.axes
-    data = _wide(study, {first.key: "group"}, INTERVAL).with_columns(_series(study, others))
+    data = _short_columns(study, {first.key: "group"}, INTERVAL).with_columns(
+        _series(study, others)
+    )
     order = data["of"].unique(maintain_order=True).to_list()
     params, transforms = _choice(study, INTERVAL)
     color = charts.colour(order) if others else {"value": charts.STRONG}

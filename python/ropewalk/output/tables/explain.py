@@ -58,7 +58,7 @@ def table(explanation: Explanation) -> RenderableType:
 def _settings(explanation: Explanation) -> Iterator[RenderableType]:
     """Yield a table for each of the scenario's, with equal column widths."""
     rows = {
-        name: [(each, (each.key, each.value, each.source, _in_short(each))) for each in group]
+        name: [(each, (each.key, each.value, each.source, _first_clause(each))) for each in group]
         for name, group in _by_table(explanation.settings).items()
     }
     headings = ("key", "value", "from", "meaning")
@@ -80,7 +80,7 @@ def _settings(explanation: Explanation) -> Iterator[RenderableType]:
     yield Text()
 
 
-def _in_short(setting: Setting) -> str:
+def _first_clause(setting: Setting) -> str:
     """Return the first clause of a key's meaning."""
     clause = CLAUSE.match(setting.meaning)
     return clause[0] if clause else ""
@@ -107,7 +107,7 @@ def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
 
 def _budgets(explanation: Explanation) -> Table:
     shown = terminal.number_table("wireless link", BUDGET)
-    for name, each in _both_ways(explanation.budgets):
+    for name, each in _merge_directions(explanation.budgets):
         by_noise = each.snr_db if each.needed_snr_db is not None else None
         shown.add_row(
             f"{name} on {each.link.hop.channel}",
@@ -120,7 +120,7 @@ def _budgets(explanation: Explanation) -> Table:
     return shown
 
 
-def _both_ways(budgets: Sequence[Budget]) -> Iterator[tuple[str, Budget]]:
+def _merge_directions(budgets: Sequence[Budget]) -> Iterator[tuple[str, Budget]]:
     """Yield budgets with names; both directions of a link are merged if equal."""
     for there, back in zip(budgets[::2], budgets[1::2], strict=True):
         if replace(back, link=there.link) == there:

@@ -168,7 +168,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     again = sum(subflow["retransmissions"] for subflow in subflows)
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
-    yield from _spent(mean)
+    yield from _cost_and_quota(mean)
     if "jain_index" in mean:
         yield "fairness", f"{known('jain_index', 3)} of 1, Jain's index over the flows' goodputs"
     if "longest_gap_s" in mean:
@@ -180,7 +180,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     yield from _testbed(results.runs, mean)
 
 
-def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _cost_and_quota(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the cost of links and the used part of their quotas."""
     if "cost" in mean:
         per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
