@@ -262,7 +262,7 @@ def test_a_dead_scheduler_of_dask_ends_a_study_that_resumes(lossy, tmp_path):
     assert str(ended.value) == f"{address}: the Dask scheduler is gone"
     there = ropewalk.load(out).points.height
     assert there > 0
-    kept = f"{there:,} of 8,000 runs are kept; the same command goes on: {out}"
+    kept = f"{there:,} of 8,000 runs are stored; the same command resumes: {out}"
     assert ended.value.__notes__ == [kept]
 
 
@@ -364,7 +364,7 @@ def test_interrupted_study_resumes(tmp_path, ending):
     if ending == signal.SIGINT:
         assert running.returncode == 130
         assert "interrupted; " in text
-        assert "of 2,000 runs are kept; the same command goes on" in text
+        assert "of 2,000 runs are stored; the same command resumes" in text
     there = ropewalk.load(tmp_path / "ended")
     assert 0 < there.points.height < 2000
     assert there.points.height + there.missing == 2000

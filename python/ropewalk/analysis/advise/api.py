@@ -155,7 +155,7 @@ def read_requirement(
     Examples
     --------
     >>> read_requirement(Scenario.load("start/two-links"), "6 Mbit/s", "150 ms")
-    Wish(rate=6000000.0, delay=0.15)
+    RateRequirement(rate=6000000.0, delay=0.15)
     """
     of_traffic = scenario.setup.first.traffic.rate
     within = None if delay is None else parse_quantity("delay", delay, f"{prefix}delay")

@@ -218,7 +218,7 @@ class AdviceResults(Displayable):
         >>> import ropewalk
         >>> ropewalk.advise("start/two-links").about("weather")
         Traceback (most recent call last):
-        ValueError: no advice on 'weather'; there is: links, weakest, scheduler, congestion, \
+        ValueError: no advice on 'weather'; allowed: links, weakest, scheduler, congestion, \
 buffers, together
         """
         for each in self.advice:

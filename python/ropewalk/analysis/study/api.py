@@ -22,7 +22,7 @@ from .runner import Runner
 
 # Failures after which the same command resumes: a full disk, a lost cluster, an interrupt.
 RESUMABLE = (OSError, RuntimeError, MemoryError, KeyboardInterrupt)
-RESUME = "the same command goes on"
+RESUME = "the same command resumes"
 
 
 def study(
@@ -154,6 +154,6 @@ def run(
             made = kept.finish(runner.order, runner.spelled)
             if isinstance(error, RESUMABLE):
                 there, of = made.points.height, made.points.height + made.missing
-                error.add_note(f"{there:,} of {of:,} runs are kept; {RESUME}: {out}")
+                error.add_note(f"{there:,} of {of:,} runs are stored; {RESUME}: {out}")
             raise
         return kept.finish(runner.order, runner.spelled)

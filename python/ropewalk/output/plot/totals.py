@@ -57,7 +57,7 @@ def shares(
     >>> import ropewalk
     >>> figure = shares(ropewalk.simulate("start/three-flows"))
     >>> figure.axes[0].get_xlabel()
-    'share of what the link carries (%)'
+    "share of the link's traffic (%)"
     """
     from . import total_panels
 
