@@ -12,9 +12,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use crate::lock::lock;
 use ropewalk_quantities::Rate;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -168,7 +169,7 @@ impl Bucket {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hickory_resolver::net::{DnsError, NetError};
@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use self::limit::Waiting;
 use self::system::{CHECKED, System};
+use crate::lock::lock;
 use crate::name_servers::Sockets;
 
 mod limit;
@@ -201,8 +202,7 @@ impl Names {
 
     /// Returns the resolver and hosts of the present files.
     fn present(&self) -> (Option<Resolver<Sockets>>, Arc<Hosts>) {
-        let system = self.0.system.lock();
-        let mut system = system.unwrap_or_else(PoisonError::into_inner);
+        let mut system = lock(&self.0.system);
         if system.follow_files() {
             self.cache().clear();
         }
@@ -210,7 +210,7 @@ impl Names {
     }
 
     fn cache(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.0.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.cache)
     }
 }
 

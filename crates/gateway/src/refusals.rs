@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::lock::lock;
 use tracing::warn;
 
 /// Interval between log lines of one source and reason, and of a flood.
@@ -73,7 +74,7 @@ impl Refusals {
     pub fn note(&self, who: impl Display + Hash, reason: &'static str, detail: impl Display) {
         let source = self.hasher.hash_one(&who);
         let hash = self.hasher.hash_one((source, reason));
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = lock(&self.log);
         match log.note(Instant::now(), source, hash, reason) {
             Line::None => {}
             Line::Refusal(0) => warn!("{who} refused: {detail}"),

@@ -26,6 +26,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::budget::Budget;
 use crate::classes::Urgency;
+use crate::lock::lock;
 use crate::tcp_info::tcp_info;
 
 pub use crate::tcp_info::TcpInfo;
@@ -241,7 +242,7 @@ impl Incoming {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn now(&self) -> Time {

@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::mem;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use super::{Association, Entry};
 use crate::bucket::{Bucket, Sender};
 use crate::classes::Urgency;
+use crate::lock::lock;
 
 /// Bytes read from a socket at once: a carrier's largest frame.
 const READ: usize = 64 << 10;
@@ -105,8 +106,7 @@ impl Stream {
         pieces: &mut Vec<Bytes>,
     ) -> Result<bool, StreamError> {
         let mut released = released as u64;
-        let put_back =
-            mem::take(&mut *self.put_back.lock().unwrap_or_else(PoisonError::into_inner));
+        let put_back = mem::take(&mut *lock(&self.put_back));
         if !put_back.is_empty() {
             self.release(mem::take(&mut released) as usize);
             pieces.push(put_back);
@@ -175,7 +175,7 @@ impl Stream {
             if let Some((first, len)) = parse(&bytes).ok()? {
                 bytes.advance(len);
                 self.release(len);
-                let mut put_back = self.put_back.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut put_back = lock(&self.put_back);
                 *put_back = bytes.freeze();
                 return Some(first);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::socket::Clock;
 use super::train::Arrival;
 use crate::bucket::Bucket;
+use crate::lock::lock;
 
 /// Maximum number of recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
@@ -240,10 +241,6 @@ fn reply(socket: &UdpSocket, bytes: &[u8], to: SocketAddr) -> io::Result<usize> 
         Ok(_) => socket.send(bytes),
         Err(_) => socket.send_to(bytes, to),
     }
-}
-
-fn lock(noted: &Mutex<Noted>) -> MutexGuard<'_, Noted> {
-    noted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Limit of a client's concurrent look-ups.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::lock::lock;
 use tokio::sync::Semaphore;
 
 /// Limit of a client's concurrent look-ups.
@@ -23,14 +24,14 @@ impl LookupLimit {
 
     /// Changes the limit; look-ups that have begun do not count against the new one.
     pub fn set(&self, most: u32) {
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = lock(&self.room);
         if room.0 != most {
             *room = (most, Arc::new(Semaphore::new(most as usize)));
         }
     }
 
     pub(super) fn room(&self) -> Arc<Semaphore> {
-        let room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = lock(&self.room);
         Arc::clone(&room.1)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 mod conversation;
 mod far_end;
@@ -19,6 +19,7 @@ pub use hold::Hold;
 pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
+use crate::lock::lock;
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
@@ -205,9 +206,4 @@ impl Drop for TargetEntry<'_> {
 
 fn refused(reason: Reason) -> Answer {
     Answer::Refused { reason }
-}
-
-/// Locks a map. The maps are consistent after every statement, so they stay usable if a thread panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::net::{TcpSocket, TcpStream};
 
+use crate::lock::lock;
 use ropewalk_preload_protocol::CLIENTS;
 
 /// Listening programs, and the clients connected to them.
@@ -108,11 +109,6 @@ impl Drop for ClientEntry {
     fn drop(&mut self) {
         lock(&self.servers.clients).remove(&self.at);
     }
-}
-
-/// Locks a map. The maps are consistent after every statement, so they stay usable if a thread panicked.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use jiff::Zoned;
@@ -21,6 +21,7 @@ use crate::Failure;
 use crate::allowance::AtCap;
 use crate::input_file::open_regular;
 use crate::links::Link;
+use crate::lock::lock;
 use crate::privileges::RunAs;
 
 /// Percentages of a quota at which the user is warned.
@@ -183,7 +184,7 @@ impl UsageStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

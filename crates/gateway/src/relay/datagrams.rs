@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use crate::association::Stream;
 use crate::bucket::Sender;
 use crate::budget::{Budget, Held};
 use crate::datagram::{self, Datagram, MAX_LEN};
+use crate::lock::lock;
 use crate::request::{Host, Status, Target};
 
 /// Number of peers from which datagrams are accepted: the last ones that were sent to.
@@ -328,10 +329,6 @@ impl<'a> Queued<'a> {
         }
         Some(datagram)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens a socket, dual-stack if IPv6 is available.

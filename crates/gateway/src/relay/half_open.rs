@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::lock::lock;
 use crate::source::source;
 
 /// Limit per source once half of the total limit is reached, so that others are not locked out.
@@ -44,7 +45,7 @@ impl HalfOpen {
     #[must_use]
     pub fn begin(self: &Arc<HalfOpen>, ip: IpAddr) -> Option<Slot> {
         let source = source(ip);
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = lock(&self.sources);
         let of_source = sources.by_source.get(&source).copied().unwrap_or(0);
         let per_source = match sources.count < self.total / 2 {
             true => self.per_source,
@@ -64,8 +65,7 @@ impl HalfOpen {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let sources = self.all.sources.lock();
-        let mut sources = sources.unwrap_or_else(PoisonError::into_inner);
+        let mut sources = lock(&self.all.sources);
         sources.count -= 1;
         if let Some(count) = sources.by_source.get_mut(&self.source) {
             *count -= 1;

@@ -1,9 +1,10 @@
 //! Replay detection for first messages of handshakes: an attacker that repeats one learns nothing.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::keys::PublicKey;
+use crate::lock::lock;
 
 /// Number of remembered messages per client: two minutes of a link dialled eight times a second.
 const MAX: usize = 1024;
@@ -21,7 +22,7 @@ impl Hellos {
         let Some(&mark) = hello.first_chunk() else {
             return false;
         };
-        let mut hellos = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hellos = lock(&self.0);
         let known = hellos.entry(*client).or_default();
         if known.contains(&mark) {
             return false;

@@ -25,6 +25,7 @@ use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
+use crate::lock::lock;
 use crate::measure::responder::Responder;
 use crate::names::Names;
 use crate::programs::Programs;
@@ -258,7 +259,7 @@ impl Relay {
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.registry)
     }
 }
 
@@ -378,7 +379,7 @@ impl Member {
     /// Returns the address of a stream's client, for a program that serves it: the source address of the
     /// newest carrier, with a port that distinguishes the client's streams.
     pub(super) fn client(&self, stream: StreamId) -> SocketAddr {
-        let client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let client = lock(&self.client);
         let port = 1 + stream.0 % u32::from(u16::MAX);
         (client.to_canonical(), port as u16).into()
     }
@@ -393,7 +394,7 @@ impl Member {
         congestion: Congestion,
     ) {
         if let Ok(peer) = socket.peer_addr() {
-            *self.client.lock().unwrap_or_else(PoisonError::into_inner) = peer.ip();
+            *lock(&self.client) = peer.ip();
         }
         if let Some(entry) = self.links().get_mut(&join.link) {
             entry.cost = f64::from(join.cost) / 1000.0;
@@ -422,6 +423,6 @@ impl Member {
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<String, LinkEntry>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.links)
     }
 }

@@ -1,12 +1,13 @@
 //! Sampling of a gateway's status once a second, so that all requests get the same rates.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::document::Document;
 use super::history::{History, Recorded};
+use crate::lock::lock;
 
 /// Returns the status document without rates.
 pub type Source = Arc<dyn Fn() -> Document + Send + Sync>;
@@ -55,6 +56,6 @@ impl Meter {
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.history)
     }
 }

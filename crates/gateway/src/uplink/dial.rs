@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::sync::{Arc, Mutex as SyncMutex};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::{Session, UplinkState};
 use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
+use crate::lock::lock;
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
@@ -149,12 +150,12 @@ pub(super) async fn dial(
     (number, begins): (u32, Dial),
 ) -> Result<Dialled, DialError> {
     let stage = SyncMutex::new(Stage::Name);
-    let enter = |next| *stage.lock().unwrap_or_else(PoisonError::into_inner) = next;
+    let enter = |next| *lock(&stage) = next;
     let whole = dial_patiently(uplink, link, session, joining, (number, begins), &enter);
     let dialled = timeout(duration(begins.joins_within), whole).await;
     let late = || Err(io::Error::from(io::ErrorKind::TimedOut).into());
     dialled.unwrap_or_else(|_| late()).map_err(|error| {
-        let stage = *stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let stage = *lock(&stage);
         match error {
             Failed::Handshake(error) => stage.failure(&uplink.config.relay, error),
             Failed::Link(error) => DialError::Link(error),
@@ -255,7 +256,7 @@ impl UplinkState {
         };
         let found = timeout(RESOLVING, resolving).await;
         let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
-        let mut known = self.relays.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.relays);
         match found {
             Ok(found) => *known = found,
             Err(error) if known.is_empty() => return Err(error),

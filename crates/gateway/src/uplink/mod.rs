@@ -12,7 +12,7 @@ mod primaries;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -28,6 +28,7 @@ use crate::association::{Association, Stream};
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
+use crate::lock::lock;
 use crate::names::{LookupLimit, Names};
 use crate::quota::UsageStore;
 use crate::request::{Request, Status, Target};
@@ -355,16 +356,16 @@ pub fn link_number(name: &str) -> u32 {
 
 impl UplinkState {
     fn session(&self) -> Arc<Session> {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = lock(&self.session);
         Arc::clone(&session)
     }
 
     fn links(&self) -> MutexGuard<'_, Vec<LinkEntry>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.links)
     }
 
     fn reasons(&self) -> MutexGuard<'_, BTreeMap<String, (Status, String)>> {
-        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reasons)
     }
 
     fn set_reason(&self, link: &str, status: Status, reason: &str) {
@@ -392,7 +393,7 @@ impl UplinkState {
 
     /// Replaces the association `old`, which has ended, unless another link's task has done so.
     fn renew(&self, old: &Arc<Session>) {
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = lock(&self.session);
         if Arc::ptr_eq(&session, old) {
             *session = Session::new(&self.config);
         }
