@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_the_last_of_a_batch_are_of_one_length() {
+    fn batch_has_equal_lengths_except_the_last() {
         assert_eq!(batches(&[100, 100, 50, 100]), [(250, 100), (100, 100)]);
         assert_eq!(batches(&[50, 100, 100]), [(50, 50), (200, 100)]);
         assert_eq!(batches(&[1500; 60]), [(61_500, 1500), (28_500, 1500)]);

@@ -11,15 +11,15 @@ use super::error::TunnelError;
 use super::handshake::random;
 use super::socket::{KERNEL_BUFFER, UdpSocket};
 use super::socket_filter;
-use super::sockets::Sockets;
+use super::sockets::TunnelSockets;
 
-pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
+pub(super) fn sockets(config: &Config) -> Result<TunnelSockets, TunnelError> {
     match &config.role {
         Role::Listen { at, .. } => {
             let prefix = random() as u16;
             let sockets = listen(*at, prefix);
             let sockets = sockets.map_err(|source| TunnelError::Listen { at: *at, source })?;
-            Ok(Sockets::listening(sockets, prefix))
+            Ok(TunnelSockets::for_relay(sockets, prefix))
         }
         Role::Dial { relays, links, .. } => {
             if relays.is_empty() && config.relay_name.is_none() {
@@ -29,7 +29,7 @@ pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
                 return Err(TunnelError::Links(links.len()));
             }
             let failed = |(name, source)| TunnelError::Link { name, source };
-            Sockets::dialling(links, relays).map_err(failed)
+            TunnelSockets::for_client(links, relays).map_err(failed)
         }
     }
 }

@@ -32,20 +32,20 @@ impl ClientRate {
 
     /// Returns when more may be sent, in the past if it may be now.
     #[must_use]
-    pub fn opens_at(&self) -> Time {
+    pub fn ready_at(&self) -> Time {
         self.sent_until.saturating_sub(BURST)
     }
 
     pub fn on_sent(&mut self, now: Time, bytes: usize) {
-        let takes = self.takes(bytes as u64);
-        self.sent_until = self.sent_until.max(now).saturating_add(takes);
+        let duration = self.duration(bytes as u64);
+        self.sent_until = self.sent_until.max(now).saturating_add(duration);
     }
 
     /// Returns whether a packet of the client passes; counts it as dropped otherwise.
     pub fn admit(&mut self, now: Time, bytes: usize) -> bool {
-        let takes = self.takes(bytes as u64);
-        let burst = RECEIVED_BURST.max(self.takes(LEAST_BURST));
-        let until = self.received_until.max(now).saturating_add(takes);
+        let duration = self.duration(bytes as u64);
+        let burst = RECEIVED_BURST.max(self.duration(LEAST_BURST));
+        let until = self.received_until.max(now).saturating_add(duration);
         let passes = until <= now.saturating_add(burst);
         match passes {
             true => self.received_until = until,
@@ -59,7 +59,7 @@ impl ClientRate {
         self.dropped
     }
 
-    fn takes(&self, bytes: u64) -> Time {
+    fn duration(&self, bytes: u64) -> Time {
         self.rate.map_or(Time::ZERO, |rate| {
             Time::from_secs_f64(bytes as f64 * 8.0 / rate.as_bps().max(1) as f64)
         })
@@ -77,11 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn packets_to_the_client_wait_for_the_rate() {
+    fn ready_at_delays_packets_to_the_client() {
         let mut limit = limited();
         let (mut now, mut sent) = (Time::from_secs(5), 0);
         while now < Time::from_secs(6) {
-            now = now.max(limit.opens_at());
+            now = now.max(limit.ready_at());
             limit.on_sent(now, 1500);
             sent += 1500;
         }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_the_client_beyond_the_rate_are_dropped_and_counted() {
+    fn admit_drops_and_counts_packets_above_the_rate() {
         let mut limit = limited();
         let admitted = (0..10_000u64).filter(|number| {
             let now = Time::from_secs(5) + Time::from_micros(100) * *number;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn low_rate_admits_a_large_packet() {
+    fn admit_passes_a_large_packet_at_a_low_rate() {
         let mut limit = ClientRate::default();
         limit.set(Some(Rate::from_bps(8)));
         assert!(limit.admit(Time::from_secs(1), 9000));
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_everything_passes() {
+    fn admit_passes_everything_without_a_rate() {
         let mut limit = ClientRate::default();
         limit.on_sent(Time::from_secs(1), usize::MAX);
-        assert_eq!(limit.opens_at(), Time::from_secs(1).saturating_sub(BURST));
+        assert_eq!(limit.ready_at(), Time::from_secs(1).saturating_sub(BURST));
         assert!(limit.admit(Time::from_secs(1), usize::MAX));
     }
 }

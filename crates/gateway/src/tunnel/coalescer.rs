@@ -2,7 +2,7 @@
 
 use super::super_packet::{VNET_LEN, set_lengths, single_header, super_header};
 
-const LONGEST: usize = 65_535;
+const MAX_IP_LEN: usize = 65_535;
 const FLAGS: usize = 13;
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
@@ -12,11 +12,11 @@ const PSH: u8 = 0x08;
 pub struct Coalescer {
     /// Space for a virtio-net header, then the packet.
     buffer: Vec<u8>,
-    open: Option<Open>,
+    open: Option<OpenPacket>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenPacket {
     ip_len: usize,
     header_len: usize,
     ipv4: bool,
@@ -31,7 +31,7 @@ struct Open {
 impl Coalescer {
     /// Adds a packet. Calls `write` with each super-packet that cannot grow any more.
     pub fn push(&mut self, packet: &[u8], partial_checksum: bool, mut write: impl FnMut(&[u8])) {
-        let Some(segment) = Segment::of(packet).filter(|_| partial_checksum) else {
+        let Some(segment) = TcpSegment::parse(packet).filter(|_| partial_checksum) else {
             self.flush(&mut write);
             self.buffer.clear();
             self.buffer
@@ -42,7 +42,7 @@ impl Coalescer {
         };
         if let Some(open) = &mut self.open {
             let first = &self.buffer[VNET_LEN..];
-            if open.takes(first, &segment, packet) {
+            if open.accepts(first, &segment, packet) {
                 self.buffer.extend_from_slice(&packet[segment.header_len..]);
                 self.buffer[VNET_LEN + open.ip_len + FLAGS] |= segment.flags(packet) & PSH;
                 open.next = open.next.wrapping_add(segment.payload as u32);
@@ -55,7 +55,7 @@ impl Coalescer {
         self.buffer.clear();
         self.buffer.extend_from_slice(&[0; VNET_LEN]);
         self.buffer.extend_from_slice(packet);
-        self.open = Some(Open {
+        self.open = Some(OpenPacket {
             ip_len: segment.ip_len,
             header_len: segment.header_len,
             ipv4: segment.ipv4,
@@ -89,16 +89,16 @@ impl Coalescer {
     }
 }
 
-impl Open {
+impl OpenPacket {
     /// Returns whether the segment follows directly, with equal values in the other header fields.
-    fn takes(&self, first: &[u8], segment: &Segment, packet: &[u8]) -> bool {
+    fn accepts(&self, first: &[u8], segment: &TcpSegment, packet: &[u8]) -> bool {
         if self.closed
             || segment.sequence != self.next
             || segment.ipv4 != self.ipv4
             || segment.ip_len != self.ip_len
             || segment.header_len != self.header_len
             || segment.payload > self.payload
-            || first.len() + segment.payload > LONGEST
+            || first.len() + segment.payload > MAX_IP_LEN
         {
             return false;
         }
@@ -120,7 +120,7 @@ impl Open {
 }
 
 /// A TCP segment that can be part of a super-packet.
-struct Segment {
+struct TcpSegment {
     ip_len: usize,
     header_len: usize,
     ipv4: bool,
@@ -128,9 +128,9 @@ struct Segment {
     sequence: u32,
 }
 
-impl Segment {
+impl TcpSegment {
     /// Parses a segment with data and no flags but ACK and PSH, in an IP packet without options or fragmentation.
-    fn of(packet: &[u8]) -> Option<Segment> {
+    fn parse(packet: &[u8]) -> Option<TcpSegment> {
         let ipv4 = match packet.first()? {
             0x45 => true,
             first if first >> 4 == 6 => false,
@@ -155,7 +155,7 @@ impl Segment {
         let header_len = ip_len + usize::from(tcp[12] >> 4) * 4;
         let whole = len == packet.len() && header_len >= ip_len + 20 && header_len < len;
         let plain = tcp[FLAGS] & !PSH == ACK;
-        (protocol == 6 && !fragment && whole && plain).then(|| Segment {
+        (protocol == 6 && !fragment && whole && plain).then(|| TcpSegment {
             ip_len,
             header_len,
             ipv4,
@@ -171,7 +171,7 @@ impl Segment {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super_packet::{Pool, SuperPacket, super_header};
+    use super::super::super_packet::{PacketPool, SuperPacket, super_header};
     use super::*;
 
     /// Builds a super-packet of the device with `total` bytes of payload, `payload` in each segment.
@@ -193,10 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn pieces_put_together_are_the_whole_again() {
+    fn coalesced_pieces_equal_the_super_packet() {
         for (total, payload) in [(5000, 1380), (2760, 1380), (1381, 1380), (60_000, 1380)] {
             let whole = whole(total, payload);
-            let pieces: Vec<_> = SuperPacket::parse(whole.clone(), &Pool::default())
+            let pieces: Vec<_> = SuperPacket::parse(whole.clone(), &PacketPool::default())
                 .unwrap()
                 .pieces()
                 .collect();
@@ -214,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_follow_is_written_by_itself() {
+    fn segment_that_does_not_follow_is_written_alone() {
         let mut packets: Vec<Vec<u8>> = Vec::new();
-        for piece in SuperPacket::parse(whole(4000, 1000), &Pool::default())
+        for piece in SuperPacket::parse(whole(4000, 1000), &PacketPool::default())
             .unwrap()
             .pieces()
         {

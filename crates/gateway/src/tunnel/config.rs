@@ -121,11 +121,11 @@ impl Config {
         let mut addresses = self.interface.addresses.iter();
         let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
         let least = if has_ipv6 { IPV6_MIN_MTU as u16 } else { 0 };
-        (self.link_mtu - self.beside()).max(least)
+        (self.link_mtu - self.overhead()).max(least)
     }
 
     /// Returns the overhead in bytes of a datagram with one whole packet.
-    fn beside(&self) -> u16 {
+    fn overhead(&self) -> u16 {
         let addresses = match &self.role {
             Role::Listen { at, .. } => std::slice::from_ref(at),
             Role::Dial { relays, .. } => relays,
@@ -140,7 +140,7 @@ impl Config {
         // For a relay, the addresses of each client count.
         let has_ipv6 = matches!(self.role, Role::Listen { .. })
             || addresses.any(|prefix| prefix.address.is_ipv6());
-        PathMtuConfig::of_device(self.link_mtu.into(), has_ipv6, self.beside().into())
+        PathMtuConfig::of_device(self.link_mtu.into(), has_ipv6, self.overhead().into())
     }
 
     pub(super) fn receiver(&self) -> ReceiverConfig {
@@ -179,7 +179,9 @@ impl Prefix {
 
 /// Error: the text is not an address with a prefix length.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no address with a prefix; allowed: as 10.9.0.2/24 or fd00::2/64")]
+#[error(
+    "{0:?} is not an address with a prefix length; allowed: for example 10.9.0.2/24 or fd00::2/64"
+)]
 pub struct PrefixError(String);
 
 impl FromStr for Prefix {
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_is_written_as_it_was_read_and_what_is_none_is_refused() {
+    fn prefix_round_trips_and_rejects_invalid_text() {
         for text in ["10.9.0.2/24", "0.0.0.0/0", "fd00::2/128"] {
             assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
         }

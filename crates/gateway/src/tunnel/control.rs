@@ -2,29 +2,30 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::relay_name::Answer;
-use super::status::Status;
+use super::relay_name::Resolution;
+use super::status::TunnelStatus;
 use crate::Link;
 use crate::keys::Clients;
+use crate::lock::lock;
 
 /// Handle of a running tunnel. Clones refer to the same tunnel.
 #[derive(Clone, Debug)]
-pub struct Control(Arc<Shared>);
+pub struct Control(Arc<ControlState>);
 
 #[derive(Debug)]
-struct Shared {
+struct ControlState {
     /// Readable when the tunnel has a request to handle.
-    told: OwnedFd,
+    wake_fd: OwnedFd,
     is_to_stop: AtomicBool,
     reload: Mutex<Option<Reload>>,
     /// Results of resolving the relay's name that the tunnel has not taken yet.
-    answers: Mutex<Vec<Answer>>,
-    status: Mutex<Status>,
+    resolutions: Mutex<Vec<Resolution>>,
+    status: Mutex<TunnelStatus>,
 }
 
 /// Configuration that may change while a tunnel runs.
@@ -37,13 +38,13 @@ pub enum Reload {
 }
 
 impl Control {
-    pub(super) fn new(status: Status) -> io::Result<Control> {
-        let told = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Control(Arc::new(Shared {
-            told,
+    pub(super) fn new(status: TunnelStatus) -> io::Result<Control> {
+        let wake_fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Control(Arc::new(ControlState {
+            wake_fd,
             is_to_stop: AtomicBool::new(false),
             reload: Mutex::default(),
-            answers: Mutex::default(),
+            resolutions: Mutex::default(),
             status: Mutex::new(status),
         })))
     }
@@ -56,55 +57,42 @@ impl Control {
 
     /// Changes the tunnel's configuration. A change for the other role has no effect.
     pub fn reload(&self, reload: Reload) {
-        *self.0.reload.lock().unwrap_or_else(PoisonError::into_inner) = Some(reload);
+        *lock(&self.0.reload) = Some(reload);
         self.wake();
     }
 
-    pub(super) fn deliver(&self, answer: Answer) {
-        let mut answers = self
-            .0
-            .answers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        answers.push(answer);
-        drop(answers);
+    pub(super) fn deliver(&self, resolution: Resolution) {
+        lock(&self.0.resolutions).push(resolution);
         self.wake();
     }
 
-    pub(super) fn take_answers(&self) -> Vec<Answer> {
-        let mut answers = self
-            .0
-            .answers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *answers)
+    pub(super) fn take_resolutions(&self) -> Vec<Resolution> {
+        std::mem::take(&mut *lock(&self.0.resolutions))
     }
 
     fn wake(&self) {
         // A write to an eventfd fails only if it is readable already.
-        let _ = rustix::io::write(&self.0.told, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.0.wake_fd, &1_u64.to_ne_bytes());
     }
 
     /// Takes the pending requests: whether to stop, and a new configuration.
     pub(super) fn take(&self) -> (bool, Option<Reload>) {
-        let _ = rustix::io::read(&self.0.told, &mut [0; 8]);
-        let mut reload = self.0.reload.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.0.is_to_stop.load(Ordering::Acquire), reload.take())
+        let _ = rustix::io::read(&self.0.wake_fd, &mut [0; 8]);
+        let reload = lock(&self.0.reload).take();
+        (self.0.is_to_stop.load(Ordering::Acquire), reload)
     }
 
     /// Returns the tunnel's status, at most 0.1 s old; the final one once the tunnel has ended.
     #[must_use]
-    pub fn status(&self) -> Status {
-        let status = self.0.status.lock().unwrap_or_else(PoisonError::into_inner);
-        status.clone()
+    pub fn status(&self) -> TunnelStatus {
+        lock(&self.0.status).clone()
     }
 
-    pub(super) fn told(&self) -> BorrowedFd<'_> {
-        self.0.told.as_fd()
+    pub(super) fn wake_fd(&self) -> BorrowedFd<'_> {
+        self.0.wake_fd.as_fd()
     }
 
-    pub(super) fn publish(&self, peers: Status) {
-        let mut status = self.0.status.lock().unwrap_or_else(PoisonError::into_inner);
-        *status = peers;
+    pub(super) fn publish(&self, peers: TunnelStatus) {
+        *lock(&self.0.status) = peers;
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     const ONE: [u8; COOKIE_LEN] = [1; COOKIE_LEN];
 
     #[test]
-    fn a_cookie_message_is_kind_link_nonce_and_the_encrypted_cookie() {
+    fn cookie_message_has_kind_link_nonce_and_cookie() {
         let message = keys(2).seal_cookie(7, &[9; MARK_LEN], ONE);
         assert_eq!((message.len(), &message[..2]), (58, &[3, 7][..]));
         assert_ne!(message[26..42], ONE);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_opens_only_for_its_hello_and_its_responder() {
+    fn cookie_opens_only_for_its_hello_and_responder() {
         let message = keys(2).seal_cookie(0, &[9; MARK_LEN], ONE);
         assert_eq!(keys(2).open_cookie(&[8; MARK_LEN], &message), None);
         assert_eq!(keys(3).open_cookie(&[9; MARK_LEN], &message), None);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_covers_all_bytes_but_its_own() {
+    fn proof_covers_all_other_bytes() {
         let hello: Vec<u8> = (0..166).map(|byte| byte as u8).collect();
         let made = proof(&ONE, &hello);
         assert_ne!(made, proof(&[2; COOKIE_LEN], &hello));

@@ -26,7 +26,7 @@ const MAX_INTERVAL: Duration = Duration::from_secs(2);
 /// Least interval of hellos to a relay that answers only hellos, or that refuses this client.
 const ANSWERED_INTERVAL: Duration = Duration::from_secs(1);
 /// A relay that has not answered for this long is reported.
-const COMPLAINT: Duration = Duration::from_secs(10);
+const REPORT_AFTER: Duration = Duration::from_secs(10);
 /// A larger difference of clocks is reported.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
 /// Longest time to wait for an answer before the relay may have lost its keys. Meanwhile the retransmission
@@ -49,9 +49,9 @@ pub struct Dialer {
     instance: u64,
     ids: SessionIds,
     pending: Option<Pending>,
-    said: Option<Instant>,
+    last_hello: Option<Instant>,
     attempts: u32,
-    turned_away: Option<Instant>,
+    refused_at: Option<Instant>,
     is_refused: bool,
     /// Start of the time without an answer, until it has been reported.
     unanswered: Option<Instant>,
@@ -88,9 +88,9 @@ impl Dialer {
             instance: random(),
             ids,
             pending: None,
-            said: None,
+            last_hello: None,
             attempts: 0,
-            turned_away: None,
+            refused_at: None,
             is_refused: false,
             unanswered: None,
             knows_clock: false,
@@ -112,15 +112,17 @@ impl Dialer {
         if let Some(due) = self.pending_due(timeout) {
             return Some(due);
         }
-        if let Some(at) = self.turned_away {
+        if let Some(at) = self.refused_at {
             return Some(at + ANSWERED_INTERVAL);
         }
-        if peer.wants_keys(now) {
+        if peer.needs_keys(now) {
             return Some(now);
         }
         let silent = peer.unanswered? + timeout.map_or(SILENCE, |timeout| timeout.min(SILENCE));
-        let again = self.said.map_or(silent, |said| said + ANSWERED_INTERVAL);
-        Some(silent.max(again))
+        let next = self
+            .last_hello
+            .map_or(silent, |last_hello| last_hello + ANSWERED_INTERVAL);
+        Some(silent.max(next))
     }
 
     /// Returns when the next hello is due if the outstanding one is not answered. `timeout`: the links'
@@ -139,7 +141,7 @@ impl Dialer {
     }
 
     /// Makes the next hello due at once, since a link is up again.
-    pub fn hurry(&mut self, now: Instant) {
+    pub fn retry_now(&mut self, now: Instant) {
         if let Some(pending) = &mut self.pending {
             pending.at = now - MAX_INTERVAL;
         }
@@ -147,22 +149,25 @@ impl Dialer {
 
     /// Returns whether the relay has refused this client, and no hello was sent since.
     #[must_use]
-    pub fn is_turned_away(&self) -> bool {
+    pub fn is_refused(&self) -> bool {
         self.is_refused
     }
 
-    /// Returns a hello, and the link to send it on, if one of `there` can be used.
+    /// Returns a hello, and the link to send it on, if one of `available` can be used.
     #[must_use]
-    pub fn hello(&mut self, now: Instant, there: &[usize]) -> (Option<usize>, Vec<u8>) {
+    pub fn hello(&mut self, now: Instant, available: &[usize]) -> (Option<usize>, Vec<u8>) {
         if self.attempts == 0 {
             self.unanswered = Some(now);
         }
-        if let Some(since) = self.unanswered.take_if(|since| now >= *since + COMPLAINT) {
+        if let Some(since) = self
+            .unanswered
+            .take_if(|since| now >= *since + REPORT_AFTER)
+        {
             let seconds = now.duration_since(since).as_secs();
             warn!(
-                "no answer from the relay for {seconds} s: it is not reached, does not know this \
-                 key, or heard a later time from it than this clock has (an hour ahead of its own \
-                 once, it refuses the right time for up to a minute)"
+                "no answer from the relay for {seconds} s: it is unreachable, does not know this key, \
+                 or has seen a later time of this clock (after a clock that was ahead, it refuses the \
+                 right time for up to a minute)"
             );
         }
         let parameters = HelloPayload {
@@ -174,17 +179,17 @@ impl Dialer {
         let payload = parameters.to_bytes();
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
-        self.turned_away = None;
-        self.said = Some(now);
+        self.refused_at = None;
+        self.last_hello = Some(now);
         // A cookie is valid only on its link.
         let cookie_link = self.pending.take().filter(|pending| pending.has_cookie);
         let cookie_link = cookie_link.and_then(|pending| pending.link);
-        let link = match cookie_link.filter(|link| there.contains(link)) {
+        let link = match cookie_link.filter(|link| available.contains(link)) {
             Some(link) => Some(link),
             None => {
-                let number = self.attempts as usize % there.len().max(1);
+                let number = self.attempts as usize % available.len().max(1);
                 self.attempts = self.attempts.wrapping_add(1);
-                there.get(number).copied()
+                available.get(number).copied()
             }
         };
         let mark = self.hello_keys.mark(&message);
@@ -246,16 +251,16 @@ impl Dialer {
             } => (session, instance, time),
             Acceptance::ForeignAddress => {
                 self.unanswered = None;
-                self.turned_away = Some(now);
+                self.refused_at = Some(now);
                 self.is_refused = true;
-                return Err(Refusal::TurnedAway);
+                return Err(Refusal::RefusedByRelay);
             }
         };
         self.attempts = 0;
         self.unanswered = None;
         self.is_refused = false;
         if !std::mem::replace(&mut self.knows_clock, true) {
-            complain_of_clock(since_1970(), time);
+            report_clock_difference(since_1970(), time);
         }
         Ok(Keys {
             session: self.sealed.then_some(session),
@@ -281,11 +286,11 @@ impl Dialer {
 }
 
 /// Reports the difference of this machine's clock to the relay's, if it is large. Both are in nanoseconds.
-fn complain_of_clock(own: u64, relay: u64) {
-    let off = Duration::from_nanos(own.abs_diff(relay));
-    if off > CLOCK_ERROR {
+fn report_clock_difference(own: u64, relay: u64) {
+    let difference = Duration::from_nanos(own.abs_diff(relay));
+    if difference > CLOCK_ERROR {
         let side = if own > relay { "ahead of" } else { "behind" };
-        let seconds = off.as_secs();
+        let seconds = difference.as_secs();
         warn!(
             "this machine's clock is {seconds} s {side} the relay's; when it is set back, the \
              relay may refuse this key for up to a minute"
@@ -333,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_relay_is_dialled_once_the_links_should_have_answered() {
+    fn due_at_follows_the_answer_timeout() {
         let now = Instant::now();
         for (round_trip, expected) in [
             // Two round trips plus four times a variation of half of one.
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_causes_at_most_one_hello_a_second_while_hellos_are_answered() {
+    fn due_at_is_at_most_once_a_second_while_hellos_are_answered() {
         let now = Instant::now();
         let mut dialer = dialer();
         let _ = dialer.hello(now, &[0]);
@@ -360,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_is_not_repeated_before_the_links_should_have_answered() {
+    fn pending_due_is_not_before_the_answer_timeout() {
         let now = Instant::now();
         for (timeout, intervals) in [
             (None, [500, 1000, 2000, 2000]),
@@ -376,7 +381,7 @@ mod tests {
                     assert_eq!(due, Some(now + MS(interval)), "{timeout:?}");
                 }
             }
-            dialer.hurry(now);
+            dialer.retry_now(now);
             assert!(dialer.pending_due(timeout) <= Some(now));
         }
     }

@@ -5,7 +5,7 @@ pub mod any_datagrams;
 mod incoming;
 mod link_watch;
 mod mtu;
-mod names;
+mod name_resolution;
 mod outgoing;
 mod reload;
 mod sessions;
@@ -29,40 +29,40 @@ use rustix::io::Errno;
 
 use super::coalescer::Coalescer;
 use super::config::{Config, Role};
-use super::contracts::Contracts;
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::foreign::Foreign;
+use super::foreign_sources::ForeignSources;
 use super::link_path::Path;
+use super::link_policies::LinkPolicies;
 use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
 use super::peer::Peer;
-use super::refusal::Refused;
+use super::refusal::RefusalCounts;
 use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
-use super::socket::Buffers;
-use super::sockets::Sockets;
-use super::status::{PeerStatus, Status};
-use super::super_packet::Pool;
+use super::socket::ReceiveBuffers;
+use super::sockets::TunnelSockets;
+use super::status::{PeerStatus, TunnelStatus};
+use super::super_packet::PacketPool;
 use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 use link_watch::LinkWatch;
-use names::Names;
+use name_resolution::NameResolution;
 use states::StateLog;
 
 /// Event sources of epoll besides the sockets, which are numbered from zero: device, control, network changes.
 const DEVICE: u64 = u64::MAX;
-const TOLD: u64 = u64::MAX - 1;
+const CONTROL: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;
 /// The relay's socket for hellos.
 const HELLOS: usize = 1;
 /// Largest number of super-packets, or batches of datagrams, to handle before polling other sources.
-const TURN: usize = 16;
-const PUBLISH: Duration = Duration::from_millis(100);
+const MAX_BATCHES: usize = 16;
+const STATUS_INTERVAL: Duration = Duration::from_millis(100);
 
-pub enum End {
+pub enum HandshakeRole {
     /// A client: connects to a relay, which is peer 0.
     Initiator(Box<Dialer>),
     /// A relay: clients connect to it.
@@ -71,11 +71,11 @@ pub enum End {
 
 pub struct Engine {
     epoch: Instant,
-    end: End,
+    end: HandshakeRole,
     device: Device,
-    sockets: Sockets,
+    sockets: TunnelSockets,
     watch: LinkWatch,
-    names: Option<Names>,
+    names: Option<NameResolution>,
     peers: Vec<Peer>,
     sessions: HashMap<u32, usize>,
     addresses: HashMap<IpAddr, usize>,
@@ -85,29 +85,29 @@ pub struct Engine {
     mtus: (u16, u16),
     oversize: Oversize,
     /// A client's check of the sources of packets.
-    foreign: Option<Foreign>,
+    foreign: Option<ForeignSources>,
     coalescer: Coalescer,
-    pool: Pool,
-    buffers: Option<Buffers>,
+    pool: PacketPool,
+    buffers: Option<ReceiveBuffers>,
     /// A client's ranks and quotas of links, and the terms announced to the relay.
-    contracts: Contracts,
+    policies: LinkPolicies,
     announcer: TermsAnnouncer,
     control: Control,
-    published: Instant,
+    published_at: Instant,
     /// Something has changed since the last status update.
-    unpublished: bool,
+    status_changed: bool,
     state_log: StateLog,
-    status: Status,
-    refused: Refused,
+    status: TunnelStatus,
+    refused: RefusalCounts,
     refusals: Refusals,
 }
 
 impl Engine {
     #[must_use]
     pub fn new(
-        end: End,
-        (device, foreign): (Device, Option<Foreign>),
-        (sockets, changes, names): (Sockets, Option<NetworkChanges>, Option<NameResolver>),
+        end: HandshakeRole,
+        (device, foreign): (Device, Option<ForeignSources>),
+        (sockets, changes, names): (TunnelSockets, Option<NetworkChanges>, Option<NameResolver>),
         config: &Config,
         control: Control,
     ) -> Engine {
@@ -117,10 +117,10 @@ impl Engine {
             Role::Listen { .. } => &[],
             Role::Dial { links, .. } => links,
         };
-        let contracts = Contracts::new(links, config.usage.clone());
+        let policies = LinkPolicies::new(links, config.usage.clone());
         let peers = match &end {
-            End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs)],
-            End::Responder(_) => Vec::new(),
+            HandshakeRole::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs)],
+            HandshakeRole::Responder(_) => Vec::new(),
         };
         Engine {
             epoch,
@@ -128,7 +128,7 @@ impl Engine {
             device,
             sockets,
             watch: LinkWatch::new(epoch, changes),
-            names: names.map(|resolver| Names::new(epoch, resolver)),
+            names: names.map(|resolver| NameResolution::new(epoch, resolver)),
             peers,
             sessions: HashMap::new(),
             addresses: HashMap::new(),
@@ -138,23 +138,23 @@ impl Engine {
             oversize: Oversize::default(),
             foreign,
             coalescer: Coalescer::default(),
-            pool: Pool::default(),
-            buffers: Some(Buffers::new()),
-            contracts,
+            pool: PacketPool::default(),
+            buffers: Some(ReceiveBuffers::new()),
+            policies,
             announcer: TermsAnnouncer::default(),
             status: control.status(),
             control,
-            published: epoch,
-            unpublished: true,
+            published_at: epoch,
+            status_changed: true,
             state_log: StateLog::default(),
-            refused: Refused::default(),
+            refused: RefusalCounts::default(),
             refusals: Refusals::default(),
         }
     }
 
     /// Carries packets until it is stopped, or the device or a socket fails.
     pub fn run(mut self) -> io::Result<()> {
-        let epoll = self.watch()?;
+        let epoll = self.create_epoll()?;
         let mut events = Vec::with_capacity(self.sockets.len() + 2);
         loop {
             let timeout = self.timeout();
@@ -163,11 +163,11 @@ impl Engine {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            self.unpublished |= !events.is_empty();
+            self.status_changed |= !events.is_empty();
             let mut hellos = false;
             for event in &events {
                 match event.data.u64() {
-                    TOLD => {
+                    CONTROL => {
                         let (is_to_stop, reload) = self.control.take();
                         if is_to_stop {
                             self.close();
@@ -178,7 +178,7 @@ impl Engine {
                         if let Some(reload) = reload {
                             self.reload(reload);
                         }
-                        self.take_answers(&epoll)?;
+                        self.apply_resolutions(&epoll)?;
                     }
                     DEVICE => self.take_packets()?,
                     NETWORK => self.on_network_change(),
@@ -189,13 +189,13 @@ impl Engine {
             if hellos {
                 self.take_datagrams(HELLOS)?;
             }
-            self.look_at_links(&epoll)?;
+            self.check_links(&epoll)?;
             self.handle_timers();
-            self.follow_terms();
-            self.follow_path_mtu();
+            self.update_terms();
+            self.update_mtu();
             self.deliver();
             self.transmit();
-            if self.unpublished && self.published.elapsed() >= PUBLISH {
+            if self.status_changed && self.published_at.elapsed() >= STATUS_INTERVAL {
                 self.publish();
             }
         }
@@ -207,37 +207,37 @@ impl Engine {
         for peer in self.peers.iter_mut().filter(|peer| peer.is_open(now.0)) {
             peer.announce_path_mtus(now.1, sending(sockets));
         }
-        let contracts = &self.contracts;
-        let about = |number| match number < contracts.len() {
+        let policies = &self.policies;
+        let about = |number| match number < policies.len() {
             true => Some((
-                contracts.name(number)?.to_owned(),
-                contracts.quota_status(number),
+                policies.name(number)?.to_owned(),
+                policies.quota_status(number),
             )),
             false => Some((number.to_string(), None)),
         };
         let peers = self.peers.iter();
-        let count = contracts.len();
+        let count = policies.len();
         let peers = peers.map(|peer| peer.status(now, count, about));
         let mut peers: Vec<PeerStatus> = peers.collect();
         match &self.end {
-            End::Initiator(_) => {
+            HandshakeRole::Initiator(_) => {
                 self.explain(now.0, &mut peers[0]);
                 self.state_log.follow(now.0, &peers[0]);
             }
-            End::Responder(_) => mtu::warn_of_narrow_links(&self.status.peers, &peers),
+            HandshakeRole::Responder(_) => mtu::warn_of_narrow_links(&self.status.peers, &peers),
         }
         self.status.peers = peers;
         self.status.refused = self.refused;
         self.control.publish(self.status.clone());
-        self.published = now.0;
-        self.unpublished = false;
+        self.published_at = now.0;
+        self.status_changed = false;
     }
 
-    fn watch(&self) -> io::Result<OwnedFd> {
+    fn create_epoll(&self) -> io::Result<OwnedFd> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let readable = epoll::EventFlags::IN;
-        let stop = epoll::EventData::new_u64(TOLD);
-        epoll::add(&epoll, self.control.told(), stop, readable)?;
+        let stop = epoll::EventData::new_u64(CONTROL);
+        epoll::add(&epoll, self.control.wake_fd(), stop, readable)?;
         let device = &self.device.file;
         epoll::add(&epoll, device, epoll::EventData::new_u64(DEVICE), readable)?;
         if let Some(changes) = self.watch.changes() {
@@ -249,13 +249,13 @@ impl Engine {
             )?;
         }
         for (number, _) in self.sockets.iter() {
-            self.listen_to(&epoll, number)?;
+            self.add_socket(&epoll, number)?;
         }
         Ok(epoll)
     }
 
     /// Adds a socket to `epoll`; its predecessor was removed when it was closed.
-    fn listen_to(&self, epoll: &OwnedFd, number: usize) -> io::Result<()> {
+    fn add_socket(&self, epoll: &OwnedFd, number: usize) -> io::Result<()> {
         if let Some(socket) = self.sockets.get(number) {
             let data = epoll::EventData::new_u64(number as u64);
             epoll::add(epoll, socket.as_fd(), data, epoll::EventFlags::IN)?;
@@ -274,38 +274,40 @@ impl Engine {
         let polls = self.peers.iter_mut().flat_map(|peer| {
             let open = peer.is_open(instant);
             let mut sends_at = peer.sender.poll_timeout();
-            let opens_at = peer.limit.opens_at();
-            if opens_at > now {
+            let ready_at = peer.limit.ready_at();
+            if ready_at > now {
                 // Packets delayed by the client's rate have no other timer.
-                let waits = peer.sender.backlog().0 > 0;
-                let waits = waits.then_some(opens_at);
-                sends_at = sends_at.map(|at| at.max(opens_at)).or(waits);
+                let delayed = peer.sender.backlog().0 > 0;
+                let delayed = delayed.then_some(ready_at);
+                sends_at = sends_at.map(|at| at.max(ready_at)).or(delayed);
             }
             [sends_at.filter(|_| open), peer.receiver.poll_timeout()]
         });
-        let mut left = polls
+        let mut remaining = polls
             .flatten()
             .min()
             .map(|at| at.saturating_sub(now).as_nanos());
-        if let End::Initiator(dialer) = &self.end {
+        if let HandshakeRole::Initiator(dialer) = &self.end {
             let due = [
                 dialer.due_at(instant, &self.peers[0]),
                 self.watch.due(),
-                self.names.as_ref().and_then(Names::due),
+                self.names.as_ref().and_then(NameResolution::due),
             ];
             let due = due.into_iter().flatten().min();
             let due = due.map(|due| due.saturating_duration_since(instant).as_nanos() as u64);
             let terms = self.terms_due(self.peers[0].is_open(instant));
             let terms = terms.map(|at| at.saturating_sub(now).as_nanos());
-            left = left.into_iter().chain(due).chain(terms).min();
+            remaining = remaining.into_iter().chain(due).chain(terms).min();
         }
-        if self.unpublished {
-            let due = PUBLISH.saturating_sub(instant - self.published).as_nanos() as u64;
-            left = Some(left.map_or(due, |left| left.min(due)));
+        if self.status_changed {
+            let due = STATUS_INTERVAL
+                .saturating_sub(instant - self.published_at)
+                .as_nanos() as u64;
+            remaining = Some(remaining.map_or(due, |remaining| remaining.min(due)));
         }
-        left.map(|left| Timespec {
-            tv_sec: (left / 1_000_000_000) as i64,
-            tv_nsec: (left % 1_000_000_000) as i64,
+        remaining.map(|remaining| Timespec {
+            tv_sec: (remaining / 1_000_000_000) as i64,
+            tv_nsec: (remaining % 1_000_000_000) as i64,
         })
     }
 
@@ -314,13 +316,13 @@ impl Engine {
         for peer in &mut self.peers {
             let is_due = peer.sender.poll_timeout().is_some_and(|at| at <= now.1);
             if is_due && peer.is_open(now.0) {
-                self.unpublished = true;
+                self.status_changed = true;
                 for ping in peer.sender.handle_timeout(now.1) {
                     peer.ping(now.1, ping, sending(&self.sockets));
                 }
             }
         }
-        self.say_hello(now.0);
+        self.send_hello(now.0);
     }
 
     fn close(&mut self) {
@@ -339,7 +341,7 @@ fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
 }
 
-fn sending(sockets: &Sockets) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
+fn sending(sockets: &TunnelSockets) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
     |path, bytes, segment| sockets.send(path, bytes, segment)
 }
 

@@ -11,16 +11,16 @@ use super::handshake::MAX_ADDRESSES;
 #[derive(Debug, thiserror::Error)]
 pub enum TunnelError {
     /// A link MTU out of range.
-    #[error("link MTU {0}: allowed: 1280 to 9000")]
+    #[error("--link-mtu {0}: allowed: 1280 to 9000 bytes")]
     LinkMtu(u16),
     /// No links, or too many.
-    #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
+    #[error("{0} links (--link): allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
     Links(usize),
     /// No address in the tunnel (a client needs one), or too many.
-    #[error("{0} addresses of the device: allowed: 1 to {MAX_ADDRESSES}")]
+    #[error("{0} addresses of the device (--address): allowed: 1 to {MAX_ADDRESSES}")]
     Addresses(usize),
     /// The list of clients gives an address of this end to a client.
-    #[error("client {client} has the address {address}, which is that of this end's device")]
+    #[error("client {client}: addresses={address} is an address of this end's device")]
     OwnAddress {
         /// The client's name in the list.
         client: String,
@@ -28,7 +28,7 @@ pub enum TunnelError {
         address: IpAddr,
     },
     /// The device cannot be created.
-    #[error("device {name}: {source}; it takes root or CAP_NET_ADMIN, and /dev/net/tun")]
+    #[error("--device {name}: {source}; needs root or CAP_NET_ADMIN, and /dev/net/tun")]
     Device {
         /// The requested name.
         name: String,
@@ -39,7 +39,7 @@ pub enum TunnelError {
     #[error("{0}")]
     Interface(io::Error),
     /// The listening address cannot be used.
-    #[error("{at}: {source}")]
+    #[error("--listen {at}: {source}")]
     Listen {
         /// The address.
         at: SocketAddr,
@@ -47,7 +47,7 @@ pub enum TunnelError {
         source: io::Error,
     },
     /// No address of the relay is given.
-    #[error("the relay has no address")]
+    #[error("--relay: no address of the relay")]
     NoRelay,
     /// A link exists but cannot be used.
     #[error("link {name}: {source}")]
@@ -58,6 +58,6 @@ pub enum TunnelError {
         source: io::Error,
     },
     /// No file descriptor is available.
-    #[error("no eventfd: {0}")]
+    #[error("cannot create an eventfd: {0}")]
     Control(io::Error),
 }

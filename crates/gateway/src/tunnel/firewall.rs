@@ -13,7 +13,7 @@ mod relay;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::client::Guard;
+pub(super) use self::client::KillSwitch;
 
 /// Settings of an end for its packet filters.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(super) enum Firewall {
     /// A client: gives packets of networks behind this machine its own address.
     Client {
         /// Exceptions of the kill switch, if there is one.
-        guard: Option<Guard>,
+        kill_switch: Option<KillSwitch>,
     },
     /// A relay: restricts clients to the targets that the rules allow.
     Relay {
@@ -34,7 +34,7 @@ pub(super) enum Firewall {
     },
 }
 /// Rejects with ICMP at a bounded rate, so that programs do not wait for a timeout.
-const REFUSE: &str = "limit rate 100/second burst 100 packets reject with icmpx admin-prohibited";
+const REJECT: &str = "limit rate 100/second burst 100 packets reject with icmpx admin-prohibited";
 
 impl Firewall {
     pub fn ruleset(&self, device: &str, addresses: &[Prefix]) -> String {
@@ -44,10 +44,10 @@ impl Firewall {
             clamp(device)
         );
         match self {
-            Firewall::Client { guard } => {
+            Firewall::Client { kill_switch } => {
                 out += &client(device, addresses);
-                if let Some(guard) = guard {
-                    out += &guard.chains(device);
+                if let Some(kill_switch) = kill_switch {
+                    out += &kill_switch.chains(device);
                 }
             }
             Firewall::Relay {

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_and_acceptances_are_read_as_written() {
+    fn payloads_round_trip() {
         for addresses in [&["10.9.0.2"][..], &["fd00::2"], &["10.9.0.2", "fd00::2"]] {
             let payload = HelloPayload {
                 session: 1,

@@ -9,39 +9,39 @@ use ring::rand::SystemRandom;
 use subtle::ConstantTimeEq;
 
 use super::cookie::{self, Cookie};
-use super::credit::{Credit, Limit};
 use super::handshake::{COOKIE_LEN, HELLO_PROOF};
+use super::rate_limiter::{RateLimit, RateLimiter};
 use crate::source::source;
 
 /// Hellos without the proof of a cookie.
-const FREE: Limit = Limit::per_second(20, 20);
+const WITHOUT_PROOF: RateLimit = RateLimit::per_second(20, 20);
 /// Hellos with a proof, from each source. A client sends two per second until it is answered.
-const PER_SOURCE: Limit = Limit::per_second(10, 20);
+const PER_SOURCE: RateLimit = RateLimit::per_second(10, 20);
 /// Hellos with a proof, from all sources without a connected client. Each takes up to 0.2 ms.
-const STRANGERS: Limit = Limit::per_second(200, 20);
+const STRANGERS: RateLimit = RateLimit::per_second(200, 20);
 const NO_PROOF: [u8; COOKIE_LEN] = [0; COOKIE_LEN];
 /// Lifetime of the secret that cookies are made with.
 const SECRET_LIFE: Duration = Duration::from_secs(60);
-/// Number of credits that sources are hashed to.
-const CREDITS: usize = 4096;
+/// Number of limiters that sources are hashed to.
+const LIMITERS: usize = 4096;
 
 /// Limiter of hellos. Its memory is constant, and so is its work for each hello.
 ///
-/// A hello above the limit must prove its source by a cookie. Each proven source has its own credit. Sources
-/// are hashed to credits under a key that is renewed with the secret, so no source can choose with which
-/// others it shares a credit.
+/// A hello above the limit must prove its source by a cookie. Each proven source has its own limiter.
+/// Sources are hashed to limiters under a key that is renewed with the secret, so no source can choose with which
+/// others it shares a limiter.
 pub struct HelloLimiter {
     epoch: Instant,
     secret: hmac::Key,
     hasher: RandomState,
     since: Instant,
-    free: Credit,
-    strangers: Credit,
-    sources: Box<[Credit; CREDITS]>,
+    without_proof: RateLimiter,
+    strangers: RateLimiter,
+    sources: Box<[RateLimiter; LIMITERS]>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HelloDecision {
     Read,
     /// Reply with this cookie.
     Cookie(Cookie),
@@ -57,9 +57,9 @@ impl HelloLimiter {
             secret: secret(),
             hasher: RandomState::new(),
             since: now,
-            free: Credit::default(),
-            strangers: Credit::default(),
-            sources: Box::new([Credit::default(); CREDITS]),
+            without_proof: RateLimiter::default(),
+            strangers: RateLimiter::default(),
+            sources: Box::new([RateLimiter::default(); LIMITERS]),
         }
     }
 
@@ -71,31 +71,31 @@ impl HelloLimiter {
         from: SocketAddr,
         hello: &[u8],
         is_known: impl FnOnce(IpAddr) -> bool,
-    ) -> Verdict {
+    ) -> HelloDecision {
         if now >= self.since + SECRET_LIFE {
             (self.secret, self.hasher, self.since) = (secret(), RandomState::new(), now);
         }
         let time = now.duration_since(self.epoch).as_nanos() as u64;
-        if self.free.take(time, FREE) {
-            return Verdict::Read;
+        if self.without_proof.take(time, WITHOUT_PROOF) {
+            return HelloDecision::Read;
         }
         let cookie = self.cookie(from);
         let proof = &hello[HELLO_PROOF];
         if proof == NO_PROOF || !bool::from(proof.ct_eq(&cookie::proof(&cookie, hello))) {
-            return Verdict::Cookie(cookie);
+            return HelloDecision::Cookie(cookie);
         }
         let source = source(from.ip());
         let slot = self.slot(source);
         let is_allowed = self.sources[slot].take(time, PER_SOURCE)
             && (self.strangers.take(time, STRANGERS) || is_known(source));
         match is_allowed {
-            true => Verdict::Read,
-            false => Verdict::Drop,
+            true => HelloDecision::Read,
+            false => HelloDecision::Drop,
         }
     }
 
     fn slot(&self, source: IpAddr) -> usize {
-        self.hasher.hash_one(source) as usize % CREDITS
+        self.hasher.hash_one(source) as usize % LIMITERS
     }
 
     fn cookie(&self, from: SocketAddr) -> Cookie {
@@ -126,42 +126,45 @@ mod tests {
         hello
     }
 
-    /// A limiter without credit for hellos that have no cookie.
+    /// A limiter that accepts no more hellos without a cookie.
     fn limiter(now: Instant) -> HelloLimiter {
         let mut limiter = HelloLimiter::new(now);
         let from = "192.0.2.1:1".parse().unwrap();
-        for _ in 0..FREE.burst {
+        for _ in 0..WITHOUT_PROOF.burst {
             let verdict = limiter.check(now, from, &PLAIN, |_| false);
-            assert_eq!(verdict, Verdict::Read);
+            assert_eq!(verdict, HelloDecision::Read);
         }
         limiter
     }
 
     fn cookie(limiter: &mut HelloLimiter, now: Instant, from: SocketAddr) -> Cookie {
         match limiter.check(now, from, &PLAIN, |_| false) {
-            Verdict::Cookie(cookie) => cookie,
+            HelloDecision::Cookie(cookie) => cookie,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn a_hello_above_the_free_rate_needs_the_cookie_of_its_address() {
+    fn hello_above_the_free_rate_needs_a_cookie() {
         let now = Instant::now();
         let mut limiter = limiter(now);
         let [here, there] = ["10.0.0.1:1", "10.0.0.1:2"].map(|text| text.parse().unwrap());
         let own = cookie(&mut limiter, now, here);
         let mut check = |now, from, hello: [u8; 166]| limiter.check(now, from, &hello, |_| false);
-        assert_eq!(check(now, here, with(&own)), Verdict::Read);
-        assert!(matches!(check(now, there, with(&own)), Verdict::Cookie(_)));
+        assert_eq!(check(now, here, with(&own)), HelloDecision::Read);
+        assert!(matches!(
+            check(now, there, with(&own)),
+            HelloDecision::Cookie(_)
+        ));
         let mut bare = PLAIN;
         bare[HELLO_PROOF].copy_from_slice(&own);
-        assert!(matches!(check(now, here, bare), Verdict::Cookie(_)));
+        assert!(matches!(check(now, here, bare), HelloDecision::Cookie(_)));
         let later = now + Duration::from_secs(1);
-        assert_eq!(check(later, there, PLAIN), Verdict::Read);
+        assert_eq!(check(later, there, PLAIN), HelloDecision::Read);
     }
 
     #[test]
-    fn a_source_that_floods_with_valid_cookies_keeps_no_other_out() {
+    fn flood_with_valid_cookies_does_not_block_other_sources() {
         let start = Instant::now();
         let mut limiter = limiter(start);
         let attacker: SocketAddr = "10.0.0.1:1".parse().unwrap();
@@ -173,24 +176,24 @@ mod tests {
         let mut read = 0;
         for ms in 0..10_000 {
             let now = start + Duration::from_millis(ms);
-            // Uses up the credit of hellos without a cookie, too.
+            // Uses up the limit of hellos without a cookie, too.
             let own = match limiter.check(now, attacker, &PLAIN, |_| false) {
-                Verdict::Cookie(own) => own,
+                HelloDecision::Cookie(own) => own,
                 _ => continue,
             };
             let verdict = limiter.check(now, attacker, &with(&own), |_| false);
-            read += usize::from(verdict == Verdict::Read);
+            read += usize::from(verdict == HelloDecision::Read);
             if ms % 500 == 1 {
                 let own = cookie(&mut limiter, now, client);
                 let verdict = limiter.check(now, client, &with(&own), |_| false);
-                assert_eq!(verdict, Verdict::Read, "{ms} ms");
+                assert_eq!(verdict, HelloDecision::Read, "{ms} ms");
             }
         }
         assert!(read <= 121, "{read} hellos of the attacker were read");
     }
 
     #[test]
-    fn addresses_of_one_ipv6_network_share_their_credit() {
+    fn addresses_of_one_ipv6_network_share_a_limiter() {
         let now = Instant::now();
         let mut limiter = limiter(now);
         let mut read = 0;
@@ -198,13 +201,13 @@ mod tests {
             let from = format!("[2001:db8::{host:x}]:1").parse().unwrap();
             let own = cookie(&mut limiter, now, from);
             let verdict = limiter.check(now, from, &with(&own), |_| false);
-            read += usize::from(verdict == Verdict::Read);
+            read += usize::from(verdict == HelloDecision::Read);
         }
         assert_eq!(read, PER_SOURCE.burst as usize);
     }
 
     #[test]
-    fn a_known_source_is_read_when_strangers_use_up_their_rate() {
+    fn known_source_is_read_while_strangers_exhaust_their_rate() {
         let now = Instant::now();
         let mut limiter = limiter(now);
         let mut read = 0;
@@ -212,12 +215,12 @@ mod tests {
             let from = format!("10.0.{host}.1:1").parse().unwrap();
             let own = cookie(&mut limiter, now, from);
             let verdict = limiter.check(now, from, &with(&own), |_| false);
-            read += usize::from(verdict == Verdict::Read);
+            read += usize::from(verdict == HelloDecision::Read);
         }
         assert_eq!(read, STRANGERS.burst as usize);
         let from: SocketAddr = "10.1.0.1:1".parse().unwrap();
         let own = cookie(&mut limiter, now, from);
         let verdict = limiter.check(now, from, &with(&own), |source| source == from.ip());
-        assert_eq!(verdict, Verdict::Read);
+        assert_eq!(verdict, HelloDecision::Read);
     }
 }

@@ -25,7 +25,7 @@ pub(super) use self::options::{HookOptions, HookVariables, Leak};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the rest of its output once it has ended.
-const FAREWELL: Duration = Duration::from_millis(200);
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 /// Largest part of its output, in bytes, that a message repeats.
 const MAX_OUTPUT_BYTES: u64 = 4096;
 
@@ -39,18 +39,18 @@ pub(super) struct Hook {
     helper: Option<Arc<HookHelper>>,
 }
 
-/// Runs the hook before and after `carried`, unless another process does.
+/// Runs the hook before and after `running`, unless another process does.
 ///
 /// Only a user who ends the tunnel (SIGINT) has everything removed. Any other end may precede a restart, so
 /// NAT and packet filters stay: connections continue, and a kill switch stays active.
-pub(super) async fn between(
+pub(super) async fn run_around(
     hook: Option<Hook>,
-    carried: impl Future<Output = Result<Ending, Failure>>,
+    running: impl Future<Output = Result<Ending, Failure>>,
 ) -> Result<(), Failure> {
-    let mut carried = pin!(carried);
+    let mut running = pin!(running);
     let Some(hook) = hook.map(Arc::new) else {
         notify_ready();
-        return carried.await.map(|_| ());
+        return running.await.map(|_| ());
     };
     let run = |verb: &'static str| {
         let hook = Arc::clone(&hook);
@@ -59,15 +59,15 @@ pub(super) async fn between(
             run.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
         }
     };
-    let mut raised = pin!(run("up"));
+    let mut starting = pin!(run("up"));
     let ended = tokio::select! {
         biased;
         // The hook must finish `up` before it runs with another verb.
-        ended = &mut carried => raised.await.and(ended),
-        raised = &mut raised => match raised {
+        ended = &mut running => starting.await.and(ended),
+        starting = &mut starting => match starting {
             Ok(()) => {
                 notify_ready();
-                carried.await
+                running.await
             }
             Err(failure) => Err(failure),
         },
@@ -79,7 +79,7 @@ pub(super) async fn between(
     match run(verb).await {
         Err(failure) => warn!("{failure}"),
         Ok(()) if verb == "down" => info!(
-            "NAT and packet filters stay for a restart; to remove them: the same command with \
+            "NAT and packet filters stay for a restart. To remove them, run the same command with \
              --device {} --run-hook purge",
             hook.device()
         ),
@@ -90,12 +90,12 @@ pub(super) async fn between(
 
 impl Hook {
     /// Runs the hook by a helper process.
-    pub fn by(mut self, helper: HookHelper) -> Hook {
+    pub fn with_helper(mut self, helper: HookHelper) -> Hook {
         self.helper = Some(Arc::new(helper));
         self
     }
 
-    pub fn of_device(mut self, device: &str) -> Hook {
+    pub fn for_device(mut self, device: &str) -> Hook {
         let firewall = self.firewall.as_ref();
         let ruleset = firewall.map(|firewall| firewall.ruleset(device, &self.addresses));
         self.environment.extend([
@@ -125,37 +125,40 @@ impl Hook {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| failed(&error))?;
-        let said = listen(&mut child);
-        let status = wait(&mut child).map_err(|error| failed(&error))?;
-        let said = said.recv_timeout(FAREWELL).unwrap_or_default();
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        match (status.success(), said.is_empty()) {
+        let output = read_stderr(&mut child);
+        let status = wait_for_exit(&mut child).map_err(|error| failed(&error))?;
+        let output = output.recv_timeout(OUTPUT_TIMEOUT).unwrap_or_default();
+        let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        match (status.success(), output.is_empty()) {
             (true, true) => Ok(()),
             (true, false) => {
-                warn!("hook {} {verb}: {said}", self.program.display());
+                warn!("hook {} {verb}: {output}", self.program.display());
                 Ok(())
             }
             (false, true) => Err(failed(&status)),
-            (false, false) => Err(failed(&said)),
+            (false, false) => Err(failed(&output)),
         }
     }
 }
 
 /// Returns the beginning of the program's standard error; all of it is read.
-fn listen(child: &mut Child) -> mpsc::Receiver<String> {
+fn read_stderr(child: &mut Child) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     if let Some(mut pipe) = child.stderr.take() {
         thread::spawn(move || {
-            let mut said = Vec::new();
-            let _ = pipe.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut said);
+            let mut output = Vec::new();
+            let _ = pipe
+                .by_ref()
+                .take(MAX_OUTPUT_BYTES)
+                .read_to_end(&mut output);
             let _ = io::copy(&mut pipe, &mut io::sink());
-            let _ = sender.send(String::from_utf8_lossy(&said).into_owned());
+            let _ = sender.send(String::from_utf8_lossy(&output).into_owned());
         });
     }
     receiver
 }
 
-fn wait(child: &mut Child) -> io::Result<ExitStatus> {
+fn wait_for_exit(child: &mut Child) -> io::Result<ExitStatus> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn between_runs_up_then_down_or_purge_by_the_end() {
+    async fn run_around_runs_up_then_down_or_purge() {
         for (ending, last) in [
             (Ok(Ending::Terminated), "down"),
             (Ok(Ending::Interrupted), "purge"),
@@ -209,31 +212,31 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path();
             let expected = ending.as_ref().err().map(ToString::to_string);
-            let carried = async {
+            let running = async {
                 while notes(path).is_empty() {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
                 ending
             };
-            let ended = between(Some(hook(path, "exit 0")), carried).await;
+            let ended = run_around(Some(hook(path, "exit 0")), running).await;
             assert_eq!(ended.err().map(|error| error.to_string()), expected);
             assert_eq!(notes(path), format!("up rope0\n{last} rope0\n"));
         }
     }
 
     #[tokio::test]
-    async fn one_that_fails_is_undone_and_says_why() {
+    async fn failed_up_is_undone_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         let failing = hook(path, "test $1 = down || { echo no nft here >&2; exit 3; }");
-        let failure = between(Some(failing), std::future::pending()).await;
-        let said = failure.unwrap_err().to_string();
-        assert!(said.ends_with("up: no nft here"), "{said}");
+        let failure = run_around(Some(failing), std::future::pending()).await;
+        let output = failure.unwrap_err().to_string();
+        assert!(output.ends_with("up: no nft here"), "{output}");
         assert_eq!(notes(path), "up rope0\ndown rope0\n");
     }
 
     #[test]
-    fn what_is_no_program_is_said() {
+    fn missing_program_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut hook = hook(folder.path(), "kill -TERM $$");
         assert!(
@@ -243,7 +246,7 @@ mod tests {
                 .contains("signal: 15")
         );
         hook.program = folder.path().join("none");
-        let said = hook.run("up").unwrap_err().to_string();
-        assert!(said.contains("No such file"), "{said}");
+        let output = hook.run("up").unwrap_err().to_string();
+        assert!(output.contains("No such file"), "{output}");
     }
 }

@@ -8,17 +8,18 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::{env, fmt};
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Failure;
+use crate::lock::lock;
 use crate::runtime::block_on;
 
 /// Environment variable that makes a process the helper. Its value is the device's name.
 pub(super) const VARIABLE: &str = "ROPEWALK_HOOK_HELPER";
-const LONGEST: u64 = 8192;
+const MAX_LINE_LEN: u64 = 8192;
 const VERBS: [&str; 4] = ["up", "prepare", "down", "purge"];
 
 /// The tunnel's end of its helper. Dropping it ends the helper.
@@ -26,13 +27,17 @@ pub(super) struct HookHelper(Mutex<(ChildStdin, BufReader<ChildStdout>)>);
 
 impl HookHelper {
     /// Starts the helper by a command that runs this process's command line again.
-    pub fn start(mut again: Command, device: &str) -> Result<HookHelper, Failure> {
-        let failed = |error| Failure::run(format!("no process to run the hook: {error}"));
-        again.env(VARIABLE, device);
+    pub fn start(mut command: Command, device: &str) -> Result<HookHelper, Failure> {
+        let failed = |error| {
+            Failure::run(format!(
+                "cannot start the process that runs the hook: {error}"
+            ))
+        };
+        command.env(VARIABLE, device);
         // Ctrl-C is for the tunnel alone, which then runs the hook.
-        again.process_group(0);
-        again.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = again.spawn().map_err(failed)?;
+        command.process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(requests), Some(replies)) => {
                 let replies = BufReader::new(replies);
@@ -43,13 +48,13 @@ impl HookHelper {
     }
 
     pub fn run(&self, verb: &str) -> Result<(), Failure> {
-        let mut pipes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipes = lock(&self.0);
         let (requests, replies) = &mut *pipes;
-        let mut ask = || {
+        let mut request = || {
             writeln!(requests, "{verb}")?;
             read_line(replies)
         };
-        match ask() {
+        match request() {
             Ok(reply) if reply.is_empty() => Ok(()),
             Ok(reply) => Err(Failure::run(reply)),
             Err(error) => Err(Failure::run(format!(
@@ -108,7 +113,7 @@ fn answer(
 
 fn read_line(from: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
-    from.take(LONGEST).read_line(&mut line)?;
+    from.take(MAX_LINE_LEN).read_line(&mut line)?;
     match line.strip_suffix('\n') {
         Some(line) => Ok(line.to_owned()),
         None => Err(io::ErrorKind::UnexpectedEof.into()),

@@ -20,13 +20,13 @@ use ropewalk_quantities::Time;
 /// Bytes that may be sent to a candidate for each byte received from it (RFC 9000, section 8.1).
 const AMPLIFICATION: u64 = 3;
 /// Least interval of pings to a candidate.
-const PROBE: Time = Time::from_millis(50);
+const PROBE_INTERVAL: Time = Time::from_millis(50);
 /// Time after which another new address replaces a candidate.
-const PATIENCE: Time = Time::from_millis(500);
+const CANDIDATE_TIMEOUT: Time = Time::from_millis(500);
 /// Time within which a pong from the previous address makes the link return to it.
-const RETURN: Time = Time::from_secs(3);
+const RETURN_TIMEOUT: Time = Time::from_secs(3);
 /// Time for which new addresses are ignored after the address in use has answered.
-const SETTLED: Time = Time::from_secs(2);
+const IGNORE_TIME: Time = Time::from_secs(2);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
@@ -56,11 +56,11 @@ pub struct LinkPath {
     active: Option<Path>,
     candidate: Option<Candidate>,
     /// The address before the last move.
-    left: Option<Left>,
+    previous: Option<PreviousPath>,
     /// The newest sequence received: only a later datagram from another address creates a candidate.
     newest: u64,
     /// Until then, new addresses are ignored.
-    settled: Time,
+    ignore_until: Time,
 }
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ struct Candidate {
 
 /// The previous address, as long as a pong from it makes the link return.
 #[derive(Debug)]
-struct Left {
+struct PreviousPath {
     path: Path,
     token: u32,
     until: Time,
@@ -88,7 +88,7 @@ struct Left {
 pub type Probes = [Option<(Path, u32)>; 2];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pong {
+pub enum PongEffect {
     /// None: it answers another ping.
     Other,
     /// The link keeps its address.
@@ -154,12 +154,12 @@ impl LinkPath {
                 *active = path;
                 return Probes::default();
             }
-            if now < self.settled {
+            if now < self.ignore_until {
                 return Probes::default();
             }
         }
         let is_other = |candidate: &Candidate| {
-            candidate.path.remote != path.remote && now >= candidate.since + PATIENCE
+            candidate.path.remote != path.remote && now >= candidate.since + CANDIDATE_TIMEOUT
         };
         if self.candidate.as_ref().is_some_and(is_other) {
             self.candidate = None;
@@ -180,7 +180,7 @@ impl LinkPath {
         if now < candidate.due {
             return Probes::default();
         }
-        candidate.due = now + PROBE;
+        candidate.due = now + PROBE_INTERVAL;
         let [to_it, to_active] = candidate.tokens;
         [
             Some((path, to_it)),
@@ -190,36 +190,38 @@ impl LinkPath {
 
     /// Handles a pong with this token on the link.
     #[must_use]
-    pub fn on_pong(&mut self, now: Time, token: u32) -> Pong {
+    pub fn on_pong(&mut self, now: Time, token: u32) -> PongEffect {
         if let Some(candidate) = self.candidate.take_if(|known| known.tokens[0] == token) {
             let active = self.active.replace(candidate.path);
-            self.left = active.map(|path| Left {
+            self.previous = active.map(|path| PreviousPath {
                 path,
                 token: candidate.tokens[1],
-                until: now + RETURN,
+                until: now + RETURN_TIMEOUT,
             });
-            return Pong::Moves;
+            return PongEffect::Moves;
         }
         let in_use = |known: &mut Candidate| known.tokens[1] == token;
         if self.active.is_some() && self.candidate.take_if(in_use).is_some() {
-            self.settled = now + SETTLED;
-            return Pong::Stays;
+            self.ignore_until = now + IGNORE_TIME;
+            return PongEffect::Stays;
         }
-        let returns = |left: &mut Left| left.token == token;
-        if let Some(left) = self.left.take_if(returns)
-            && now < left.until
+        let returns = |previous: &mut PreviousPath| previous.token == token;
+        if let Some(previous) = self.previous.take_if(returns)
+            && now < previous.until
         {
-            self.active = Some(left.path);
+            self.active = Some(previous.path);
             self.candidate = None;
-            self.settled = now + SETTLED;
-            return Pong::Moves;
+            self.ignore_until = now + IGNORE_TIME;
+            return PongEffect::Moves;
         }
-        Pong::Other
+        PongEffect::Other
     }
 
     #[must_use]
-    pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
-        self.active.as_ref().is_some_and(|path| is_it(&path.remote))
+    pub fn has_remote(&self, matches: impl Fn(&SocketAddr) -> bool) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|path| matches(&path.remote))
     }
 }
 
@@ -241,15 +243,15 @@ mod tests {
     }
 
     /// A link to `OLD`, with tokens 1, 2, 3 and so on.
-    struct Link {
+    struct TestLink {
         path: LinkPath,
         sequence: u64,
         tokens: Cell<u32>,
     }
 
-    impl Link {
-        fn new() -> Link {
-            Link {
+    impl TestLink {
+        fn new() -> TestLink {
+            TestLink {
                 path: LinkPath::to(path(OLD)),
                 sequence: 0,
                 tokens: Cell::new(0),
@@ -272,70 +274,70 @@ mod tests {
                 .collect()
         }
 
-        fn leads_to(&self) -> u16 {
+        fn remote_port(&self) -> u16 {
             self.path.active().unwrap().remote.port()
         }
     }
 
     #[test]
-    fn a_datagram_from_another_address_moves_nothing() {
-        let mut link = Link::new();
+    fn datagram_from_another_address_does_not_move_the_link() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(0), OLD), []);
         assert_eq!(link.receive(ms(1), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.remote_port(), OLD);
         assert_eq!(link.receive(ms(2), NEW), []);
         assert_eq!(link.receive(ms(51), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.path.on_pong(ms(52), 3), Pong::Other);
-        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.path.on_pong(ms(52), 3), PongEffect::Other);
+        assert_eq!(link.remote_port(), OLD);
     }
 
     #[test]
-    fn a_rebinding_nat_is_followed_at_its_first_pong() {
-        let mut link = Link::new();
+    fn rebound_nat_is_followed_at_the_first_pong() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(1), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.path.on_pong(ms(21), 1), Pong::Moves);
-        assert_eq!(link.leads_to(), NEW);
+        assert_eq!(link.path.on_pong(ms(21), 1), PongEffect::Moves);
+        assert_eq!(link.remote_port(), NEW);
         assert_eq!(link.receive(ms(22), NEW), []);
     }
 
     #[test]
-    fn a_mirror_of_datagrams_is_ignored_when_the_address_in_use_answers() {
-        let mut link = Link::new();
+    fn mirrored_datagrams_are_ignored_while_the_active_address_answers() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.path.on_pong(ms(20), 2), Pong::Stays);
+        assert_eq!(link.path.on_pong(ms(20), 2), PongEffect::Stays);
         for at in 21..2000 {
             assert_eq!(link.receive(ms(at), NEW), []);
         }
-        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.remote_port(), OLD);
         // It may be the only address later.
         assert_eq!(link.receive(ms(2020), NEW), [(NEW, 3), (OLD, 4)]);
     }
 
     #[test]
-    fn a_mirror_that_answers_faster_is_left_when_the_address_before_answers() {
-        let mut link = Link::new();
+    fn link_returns_from_a_mirror_when_the_previous_address_answers() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.path.on_pong(ms(10), 1), Pong::Moves);
-        assert_eq!(link.leads_to(), NEW);
-        assert_eq!(link.path.on_pong(ms(20), 2), Pong::Moves);
-        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.path.on_pong(ms(10), 1), PongEffect::Moves);
+        assert_eq!(link.remote_port(), NEW);
+        assert_eq!(link.path.on_pong(ms(20), 2), PongEffect::Moves);
+        assert_eq!(link.remote_port(), OLD);
         assert_eq!(link.receive(ms(30), NEW), []);
-        assert_eq!(link.path.on_pong(ms(40), 2), Pong::Other);
-        assert_eq!(link.path.on_pong(ms(40), 1), Pong::Other);
+        assert_eq!(link.path.on_pong(ms(40), 2), PongEffect::Other);
+        assert_eq!(link.path.on_pong(ms(40), 1), PongEffect::Other);
     }
 
     #[test]
-    fn an_old_pong_moves_nothing_long_after() {
-        let mut link = Link::new();
+    fn late_pong_of_the_previous_address_does_not_move_the_link() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
-        assert_eq!(link.path.on_pong(ms(10), 1), Pong::Moves);
-        assert_eq!(link.path.on_pong(ms(3010), 2), Pong::Other);
-        assert_eq!(link.leads_to(), NEW);
+        assert_eq!(link.path.on_pong(ms(10), 1), PongEffect::Moves);
+        assert_eq!(link.path.on_pong(ms(3010), 2), PongEffect::Other);
+        assert_eq!(link.remote_port(), NEW);
     }
 
     #[test]
     fn late_datagrams_from_another_address_are_ignored() {
-        let mut link = Link::new();
+        let mut link = TestLink::new();
         link.sequence = 10;
         assert_eq!(link.receive(ms(0), OLD), []);
         link.sequence = 5;
@@ -343,19 +345,19 @@ mod tests {
     }
 
     #[test]
-    fn a_third_address_waits_until_the_candidate_has_had_its_time() {
-        let mut link = Link::new();
+    fn third_address_is_ignored_until_the_candidate_times_out() {
+        let mut link = TestLink::new();
         assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
         assert_eq!(link.receive(ms(60), OTHER), []);
         assert_eq!(link.receive(ms(500), OTHER), [(OTHER, 3), (OLD, 4)]);
-        assert_eq!(link.path.on_pong(ms(510), 1), Pong::Other);
-        assert_eq!(link.path.on_pong(ms(510), 3), Pong::Moves);
-        assert_eq!(link.leads_to(), OTHER);
+        assert_eq!(link.path.on_pong(ms(510), 1), PongEffect::Other);
+        assert_eq!(link.path.on_pong(ms(510), 3), PongEffect::Moves);
+        assert_eq!(link.remote_port(), OTHER);
     }
 
     #[test]
-    fn an_address_that_does_not_answer_gets_three_times_its_bytes_at_most() {
-        let mut link = Link::new();
+    fn silent_candidate_gets_at_most_three_times_its_bytes() {
+        let mut link = TestLink::new();
         link.path = LinkPath::default();
         let mut sent = 0;
         for round in 1..100 {
@@ -367,7 +369,7 @@ mod tests {
             assert!(sent <= 300 * round, "{sent} bytes for {round} datagrams");
         }
         assert!(link.path.active().is_none());
-        assert_eq!(link.path.on_pong(ms(200), 1), Pong::Moves);
-        assert_eq!(link.leads_to(), NEW);
+        assert_eq!(link.path.on_pong(ms(200), 1), PongEffect::Moves);
+        assert_eq!(link.remote_port(), NEW);
     }
 }

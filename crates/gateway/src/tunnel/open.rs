@@ -9,15 +9,15 @@ use super::config::{Config, Role};
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::engine::{End, Engine};
+use super::engine::{Engine, HandshakeRole};
 use super::error::TunnelError;
-use super::foreign::Foreign;
+use super::foreign_sources::ForeignSources;
 use super::handshake::MAX_ADDRESSES;
 use super::network_changes::NetworkChanges;
 use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
-use super::sockets::Sockets;
-use super::status::Status;
+use super::sockets::TunnelSockets;
+use super::status::TunnelStatus;
 
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 
@@ -26,10 +26,10 @@ const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 pub struct Tunnel {
     config: Config,
     device: Device,
-    sockets: Sockets,
+    sockets: TunnelSockets,
     changes: Option<NetworkChanges>,
     control: Control,
-    foreign: Option<Foreign>,
+    foreign: Option<ForeignSources>,
 }
 
 impl Tunnel {
@@ -73,14 +73,16 @@ impl Tunnel {
             Role::Listen { .. } => None,
             Role::Dial { .. } => {
                 let own = config.interface.addresses.iter();
-                Some(Foreign::new(own.map(|prefix| prefix.address).collect()))
+                Some(ForeignSources::new(
+                    own.map(|prefix| prefix.address).collect(),
+                ))
             }
         };
-        let control = Control::new(Status {
+        let control = Control::new(TunnelStatus {
             device: device.name.clone(),
             mtu,
             scheduler: config.scheduler.name(),
-            ..Status::default()
+            ..TunnelStatus::default()
         });
         let control = control.map_err(TunnelError::Control)?;
         Ok(Tunnel {
@@ -130,13 +132,13 @@ impl Tunnel {
             Role::Listen { clients, .. } => {
                 let (secret, clients) = (config.secret.clone(), clients.clone());
                 let responder = HandshakeResponder::new(Instant::now(), secret, clients, ids);
-                End::Responder(Box::new(responder.sealed(config.sealed)))
+                HandshakeRole::Responder(Box::new(responder.sealed(config.sealed)))
             }
             Role::Dial { key, .. } => {
                 let own = config.interface.addresses.iter();
                 let own = own.map(|prefix| prefix.address).collect();
                 let dialer = Dialer::new(config.secret.clone(), *key, own, ids);
-                End::Initiator(Box::new(dialer.sealed(config.sealed)))
+                HandshakeRole::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
         // The thread starts here: by now the process may have dropped its privileges.

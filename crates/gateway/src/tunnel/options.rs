@@ -22,7 +22,7 @@ use crate::request::{Host, Target};
 use crate::{Failure, Link};
 
 /// Required options of either end.
-pub(super) const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
+pub(super) const ROLE_OPTIONS: &str = "--listen with --clients, or --relay with --relay-key";
 
 /// Run one end of a tunnel: a network device whose packets are striped over several links, encrypted,
 /// in UDP.
@@ -143,7 +143,7 @@ fn parse_device(text: &str) -> Result<String, String> {
         && !text.contains(|c: char| "/:\"\\*".contains(c) || c.is_whitespace() || c.is_control())
         && ![".", "..", "all", "default"].contains(&text)
         && !text.replacen("%d", "", 1).contains('%');
-    let problem = "no name of a device; allowed: 1 to 15 bytes without '/', ':', '*', '\\', quotes and spaces, not \"all\" or \"default\", %d for a number";
+    let problem = "not a device name; allowed: 1 to 15 bytes without '/', ':', '*', '\\', quotes and spaces, not \"all\" or \"default\", with at most one %d";
     is_right
         .then(|| text.to_owned())
         .ok_or_else(|| problem.to_owned())
@@ -158,33 +158,33 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
 }
 
 /// Keys of the other end.
-pub(super) enum Known {
+pub(super) enum PeerKeys {
     Clients(Clients),
     Relay(PublicKey),
 }
 
 /// Reads the keys of the other end from the files that the options name.
-pub(super) fn read(arguments: &Arguments) -> Result<Known, Failure> {
-    let known = match (&arguments.clients, &arguments.relay_key) {
+pub(super) fn read_peer_keys(arguments: &Arguments) -> Result<PeerKeys, Failure> {
+    let peer_keys = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
-            let clients = Clients::read(list).map_err(Failure::input)?;
+            let clients = Clients::read_peer_keys(list).map_err(Failure::input)?;
             if clients.is_empty() {
                 return Err(Failure::input(format!(
-                    "--clients {}: nobody may come in; allowed: a public key at least",
+                    "--clients {}: no client is listed; allowed: at least one public key",
                     list.display()
                 )));
             }
-            warn_of_those_without_addresses(&clients, list)?;
-            Known::Clients(clients)
+            check_client_addresses(&clients, list)?;
+            PeerKeys::Clients(clients)
         }
         (None, Some(key)) => {
             check_names(&arguments.link).map_err(Failure::input)?;
             warn_of_prices(&arguments.link);
-            Known::Relay(read_public_key(key).map_err(Failure::input)?)
+            PeerKeys::Relay(read_public_key(key).map_err(Failure::input)?)
         }
-        (None, None) => return Err(Failure::input(ENDS)),
+        (None, None) => return Err(Failure::input(ROLE_OPTIONS)),
     };
-    Ok(known)
+    Ok(peer_keys)
 }
 
 /// A file of links may serve a proxy, too.
@@ -192,7 +192,7 @@ fn warn_of_prices(links: &[Link]) {
     for link in links {
         if link.allowance.pace == Pace::Priced {
             warn!(
-                "--link {}: pace=priced is for a proxy: no scheduler of a tunnel goes by prices",
+                "--link {}: pace=priced has no effect: no scheduler of a tunnel uses prices",
                 link.name
             );
         }
@@ -200,7 +200,7 @@ fn warn_of_prices(links: &[Link]) {
 }
 
 /// Returns the links with the firewall mark that a kill switch accepts.
-pub(super) fn marked(arguments: &Arguments) -> Vec<Link> {
+pub(super) fn marked_links(arguments: &Arguments) -> Vec<Link> {
     let mark = arguments.hook.mark();
     let links = arguments.link.iter();
     links
@@ -220,12 +220,12 @@ pub(super) fn state_file(arguments: &Arguments) -> Option<PathBuf> {
 
 pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
-    let known = read(&arguments)?;
-    let links = marked(&arguments);
+    let peer_keys = read_peer_keys(&arguments)?;
+    let links = marked_links(&arguments);
     let mut relay_name = None;
-    let (role, address) = match (known, arguments.listen, &arguments.relay) {
-        (Known::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
-        (Known::Relay(key), _, Some(relay)) => {
+    let (role, address) = match (peer_keys, arguments.listen, &arguments.relay) {
+        (PeerKeys::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
+        (PeerKeys::Relay(key), _, Some(relay)) => {
             let Target { host, port } = given::relay(relay).map_err(Failure::input)?;
             let address = match host {
                 Host::Address(ip) => Some(SocketAddr::new(ip, port)),
@@ -237,7 +237,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
             let relays = address.into_iter().collect();
             (Role::Dial { key, relays, links }, address)
         }
-        _ => return Err(Failure::input(ENDS)),
+        _ => return Err(Failure::input(ROLE_OPTIONS)),
     };
     let address = address.filter(|at| !at.ip().is_loopback());
     let name = relay_name.as_ref().map(|name| name.host.clone());
@@ -269,20 +269,20 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
 }
 
 /// Refuses or warns of clients without an address in the tunnel, which cannot connect.
-fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(), Failure> {
+fn check_client_addresses(clients: &Clients, list: &Path) -> Result<(), Failure> {
     let without = clients.iter().filter(|client| client.addresses.is_empty());
     let mut names: Vec<&str> = without.map(|client| client.name.as_str()).collect();
     names.sort_unstable();
     let list = list.display();
     if names.len() == clients.len() {
         return Err(Failure::input(format!(
-            "--clients {list}: nobody has an address within the tunnel; allowed: addresses= behind \
-             each key, as addresses=10.9.0.2,fd00:9::2"
+            "--clients {list}: no client has an address in the tunnel; allowed: addresses= after \
+             each key, for example addresses=10.9.0.2,fd00:9::2"
         )));
     }
     if !names.is_empty() {
         warn!(
-            "--clients {list}: no addresses=, and so no tunnel, for {}",
+            "--clients {list}: these clients have no addresses= and cannot connect: {}",
             names.join(", ")
         );
     }

@@ -6,32 +6,33 @@
 use ropewalk_quantities::Time;
 use ropewalk_wire::{fragments, packet_too_big};
 
-use super::super_packet::{Piece, Pool, SuperPacket, VNET_LEN};
-
-/// Interval and burst of ICMP messages, as in Linux (icmp_msgs_per_sec and icmp_msgs_burst, the kernel's
-/// Documentation/networking/ip-sysctl.rst).
-const INTERVAL: Time = Time::from_millis(1);
-const BURST: Time = Time::from_millis(50);
+use super::rate_limiter::{ICMP, RateLimiter};
+use super::super_packet::{PacketPool, Piece, SuperPacket, VNET_LEN};
 
 #[derive(Debug)]
-pub enum Fate {
-    Cut(Vec<Piece>),
+pub enum OversizeAction {
+    Fragments(Vec<Piece>),
     /// Write this ICMP message to its source into the device.
-    Answered(Vec<u8>),
-    Dropped,
+    Reply(Vec<u8>),
+    Drop,
 }
 
 #[derive(Debug, Default)]
 pub struct Oversize {
-    /// Theoretical arrival time of the rate limit.
-    paid: Time,
+    icmp: RateLimiter,
 }
 
 impl Oversize {
     /// Decides about a packet whose first piece is longer than `mtu`, and limits the rate of ICMP messages.
     /// All pieces of a super-packet are treated like the first.
-    pub fn decide(&mut self, now: Time, packet: SuperPacket, mtu: u32, pool: &Pool) -> Fate {
-        let mut cut = Vec::new();
+    pub fn decide(
+        &mut self,
+        now: Time,
+        packet: SuperPacket,
+        mtu: u32,
+        pool: &PacketPool,
+    ) -> OversizeAction {
+        let mut fragmented = Vec::new();
         for piece in packet.pieces() {
             let whole = piece.to_packet();
             let Some(parts) = fragments(&whole, mtu as usize) else {
@@ -40,20 +41,16 @@ impl Oversize {
             let parts = parts
                 .into_iter()
                 .filter_map(|part| SuperPacket::parse([&[0; VNET_LEN][..], &part].concat(), pool));
-            cut.extend(parts.flat_map(SuperPacket::pieces));
+            fragmented.extend(parts.flat_map(SuperPacket::pieces));
         }
-        Fate::Cut(cut)
+        OversizeAction::Fragments(fragmented)
     }
 
-    fn answer(&mut self, now: Time, packet: &[u8], mtu: u32) -> Fate {
-        if self.paid > now + BURST {
-            return Fate::Dropped;
-        }
-        let Some(answer) = packet_too_big(packet, mtu) else {
-            return Fate::Dropped;
-        };
-        self.paid = self.paid.max(now) + INTERVAL;
-        Fate::Answered([&[0; VNET_LEN][..], &answer].concat())
+    fn answer(&mut self, now: Time, packet: &[u8], mtu: u32) -> OversizeAction {
+        let answer = packet_too_big(packet, mtu).filter(|_| self.icmp.take(now.as_nanos(), ICMP));
+        answer.map_or(OversizeAction::Drop, |answer| {
+            OversizeAction::Reply([&[0; VNET_LEN][..], &answer].concat())
+        })
     }
 }
 
@@ -84,15 +81,15 @@ mod tests {
         packet[24..26].copy_from_slice(&(len as u16 - 20).to_be_bytes());
         packet[26..28].copy_from_slice(&partial.to_be_bytes());
         let head = single_header(&packet, true);
-        SuperPacket::parse([&head[..], &packet].concat(), &Pool::default()).unwrap()
+        SuperPacket::parse([&head[..], &packet].concat(), &PacketPool::default()).unwrap()
     }
 
     #[test]
-    fn what_may_be_cut_is_and_arrives_with_its_checksum() {
-        let pool = Pool::default();
-        let fate = Oversize::default().decide(Time::ZERO, datagram(1428, false), 1332, &pool);
-        let Fate::Cut(pieces) = fate else {
-            panic!("{fate:?}");
+    fn decide_fragments_packets_with_valid_checksums() {
+        let pool = PacketPool::default();
+        let action = Oversize::default().decide(Time::ZERO, datagram(1428, false), 1332, &pool);
+        let OversizeAction::Fragments(pieces) = action else {
+            panic!("{action:?}");
         };
         let mut payload = Vec::new();
         for piece in &pieces {
@@ -110,12 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_cut_is_answered_so_often_at_most() {
-        let (mut oversize, pool) = (Oversize::default(), Pool::default());
+    fn decide_limits_the_rate_of_icmp_messages() {
+        let (mut oversize, pool) = (Oversize::default(), PacketPool::default());
         let mut answers = |now| {
-            let fates = [(); 200].map(|()| oversize.decide(now, datagram(1428, true), 1332, &pool));
-            let answered = |fate: &&Fate| matches!(fate, Fate::Answered(_));
-            fates.iter().filter(answered).count()
+            let actions =
+                [(); 200].map(|()| oversize.decide(now, datagram(1428, true), 1332, &pool));
+            let answered = |action: &&OversizeAction| matches!(action, OversizeAction::Reply(_));
+            actions.iter().filter(answered).count()
         };
         assert_eq!(answers(Time::ZERO), 51);
         assert_eq!(answers(Time::from_millis(10)), 10);

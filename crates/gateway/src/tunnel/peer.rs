@@ -14,7 +14,7 @@ use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use super::batch::Batch;
 use super::client_rate::ClientRate;
 use super::handshake::random;
-use super::link_path::{LinkPath, Path, Pong, Probes};
+use super::link_path::{LinkPath, Path, PongEffect, Probes};
 use super::path_mtu_notice::PathMtuNotice;
 use super::refusal::Refusal;
 use super::super_packet::Piece;
@@ -30,7 +30,7 @@ const KEY_END: Duration = Duration::from_secs(600);
 
 /// A received packet in the reordering buffer.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct ReceivedPacket {
     pub bytes: Vec<u8>,
     /// Whether its checksum covers the pseudo-header only.
     pub partial_checksum: bool,
@@ -63,7 +63,7 @@ pub struct Peer {
     /// packets may have any source.
     pub addresses: Option<Vec<IpAddr>>,
     pub sender: Sender<Piece>,
-    pub receiver: Receiver<Waiting>,
+    pub receiver: Receiver<ReceivedPacket>,
     pub announced: AnnouncedTerms,
     pub limit: ClientRate,
     /// Start of the time in which a datagram in flight should be answered, and nothing authenticated was received.
@@ -74,7 +74,7 @@ pub struct Peer {
     current: Option<Keys>,
     previous: Option<Keys>,
     /// A handshake that the peer has not confirmed yet.
-    next: Option<Offer>,
+    next: Option<OfferedKeys>,
     /// Source of the last confirmed handshake. The peer receives there, since it got its answer.
     proven: Option<SocketAddr>,
     /// The peer has confirmed a handshake, so its addresses must be looked up again.
@@ -91,7 +91,7 @@ pub struct Peer {
 
 /// Keys of a handshake that the peer has not used yet, with its new addresses.
 #[derive(Debug)]
-struct Offer {
+struct OfferedKeys {
     keys: Keys,
     addresses: Vec<IpAddr>,
     from: SocketAddr,
@@ -137,14 +137,14 @@ impl Peer {
         self.previous = self.current.replace(keys);
         self.sealed = 0;
         if other_run {
-            self.begin_anew();
+            self.restart_sequences();
         }
     }
 
     /// Prepares the keys that the peer gets with our answer to its hello, and its addresses. They take effect
     /// when the peer uses the keys, since the handshake may be a replay.
     pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>, from: SocketAddr) {
-        self.next = Some(Offer {
+        self.next = Some(OfferedKeys {
             keys,
             addresses,
             from,
@@ -157,7 +157,7 @@ impl Peer {
     }
 
     /// Restarts the sequences of both ends, since the peer's process was restarted.
-    fn begin_anew(&mut self) {
+    fn restart_sequences(&mut self) {
         self.previous = None;
         self.sender = Sender::new(self.config);
         self.receiver = Receiver::new(self.configs.1);
@@ -170,11 +170,11 @@ impl Peer {
     }
 
     /// Ends the session: the peer must do another handshake.
-    pub fn shut(&mut self) {
+    pub fn close_session(&mut self) {
         (self.current, self.previous, self.next) = (None, None, None);
         self.proven = None;
         self.addresses = Some(Vec::new());
-        self.begin_anew();
+        self.restart_sequences();
     }
 
     pub fn add_path(&mut self, now: Time, link: u8, path: Path) {
@@ -242,7 +242,7 @@ impl Peer {
             .split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()
             .ok_or(Refusal::Malformed)?;
         let clock = u32::from_be_bytes(*clock);
-        let is_next = |offer: &mut Offer| offer.keys.ours == header.session;
+        let is_next = |offer: &mut OfferedKeys| offer.keys.ours == header.session;
         if let Some(offer) = self.next.take_if(is_next) {
             self.config = for_addresses(self.configs.0, &offer.addresses);
             if self.paths.is_empty() {
@@ -297,12 +297,12 @@ impl Peer {
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
         let pong = match self.paths.get_mut(link) {
             Some(path) => path.on_pong(now, token),
-            None => Pong::Other,
+            None => PongEffect::Other,
         };
         match pong {
-            Pong::Other => self.sender.on_pong(now, link, token),
-            Pong::Stays => {}
-            Pong::Moves => {
+            PongEffect::Other => self.sender.on_pong(now, link, token),
+            PongEffect::Stays => {}
+            PongEffect::Moves => {
                 self.sender.set_up(link, true);
                 self.sender.on_new_path(now, link);
             }
@@ -310,8 +310,8 @@ impl Peer {
     }
 
     #[must_use]
-    pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
-        self.paths.iter().any(|path| path.leads_to(&is_it))
+    pub fn has_remote(&self, matches: impl Fn(&SocketAddr) -> bool) -> bool {
+        self.paths.iter().any(|path| path.has_remote(&matches))
     }
 
     #[must_use]
@@ -322,7 +322,7 @@ impl Peer {
     }
 
     #[must_use]
-    pub fn wants_keys(&self, now: Instant) -> bool {
+    pub fn needs_keys(&self, now: Instant) -> bool {
         let old = self
             .current
             .as_ref()
@@ -335,8 +335,8 @@ impl Peer {
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
-            let beside = ip_udp_len(&path.active()?.remote) + ENVELOPE;
-            Some(self.sender.path_mtu(link)?.saturating_sub(beside))
+            let overhead = ip_udp_len(&path.active()?.remote) + ENVELOPE;
+            Some(self.sender.path_mtu(link)?.saturating_sub(overhead))
         });
         let has_ipv6 = self.config.path_mtu.least > self.config.path_mtu.base;
         let least = if has_ipv6 { IPV6_MIN_MTU } else { 0 };
@@ -357,7 +357,7 @@ impl Peer {
             let Some(by) = self.sender.quickest(now, 100) else {
                 return;
             };
-            self.path_mtus[link].on_told(now, bytes);
+            self.path_mtus[link].on_announced(now, bytes);
             let frame = TunnelFrame::PathMtu {
                 link: link as u8,
                 bytes,
@@ -369,7 +369,7 @@ impl Peer {
 
     pub fn on_path_mtu(&mut self, link: u8, bytes: u16) {
         if let Some(notice) = self.path_mtus.get_mut(usize::from(link)) {
-            notice.on_theirs(bytes);
+            notice.on_peer_path_mtu(bytes);
         }
     }
 

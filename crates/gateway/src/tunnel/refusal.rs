@@ -24,7 +24,7 @@ pub enum Refusal {
     /// A handshake of a client that claims another client's address in the tunnel.
     ForeignAddress,
     /// The relay refuses this client, since it claims another client's address.
-    TurnedAway,
+    RefusedByRelay,
     /// A handshake that must be repeated with a cookie, since there are many.
     CookieWanted,
     /// A handshake beyond the rate limit of its source.
@@ -45,7 +45,7 @@ impl Refusal {
         Refusal::UnknownClient,
         Refusal::ReplayedHandshake,
         Refusal::ForeignAddress,
-        Refusal::TurnedAway,
+        Refusal::RefusedByRelay,
         Refusal::CookieWanted,
         Refusal::TooManyHandshakes,
         Refusal::ForeignPath,
@@ -64,7 +64,7 @@ impl Refusal {
             Refusal::UnknownClient => "unknown-client",
             Refusal::ReplayedHandshake => "replayed-handshake",
             Refusal::ForeignAddress => "foreign-address",
-            Refusal::TurnedAway => "turned-away",
+            Refusal::RefusedByRelay => "turned-away",
             Refusal::CookieWanted => "cookie-wanted",
             Refusal::TooManyHandshakes => "too-many-handshakes",
             Refusal::ForeignPath => "foreign-path",
@@ -73,21 +73,23 @@ impl Refusal {
 
     /// Returns the message to log, at most once a minute per source; `None` for reasons that occur in normal
     /// operation.
-    pub(super) fn complaint(self) -> Option<&'static str> {
+    pub(super) fn log_message(self) -> Option<&'static str> {
         match self {
-            Refusal::Malformed => Some("a datagram that is none of a tunnel"),
-            Refusal::Forged => Some("a datagram made with other keys"),
-            Refusal::ForeignSource => Some("a packet from an address that is not its sender's"),
-            Refusal::WrongKey => Some("a handshake made for or with another key"),
+            Refusal::Malformed => Some("not a datagram of a tunnel"),
+            Refusal::Forged => Some("a datagram encrypted with other keys"),
+            Refusal::ForeignSource => {
+                Some("a packet whose source address does not belong to its sender")
+            }
+            Refusal::WrongKey => Some("a handshake for or with another key"),
             Refusal::UnknownClient => Some("a client that is not in the list"),
-            Refusal::ReplayedHandshake => Some("a handshake that was there before"),
-            Refusal::ForeignAddress => Some(
-                "a client with an address within the tunnel that its line of --clients has not",
+            Refusal::ReplayedHandshake => Some("a repeated handshake"),
+            Refusal::ForeignAddress => {
+                Some("a client with an address in the tunnel that its line of --clients lacks")
+            }
+            Refusal::RefusedByRelay => Some(
+                "the relay refuses an --address of this end; its --clients lists the allowed ones",
             ),
-            Refusal::TurnedAway => Some(
-                "the relay will not have an --address of this end; its --clients say which it may be",
-            ),
-            Refusal::TooManyHandshakes => Some("more handshakes than its address may have"),
+            Refusal::TooManyHandshakes => Some("more handshakes than one source may send"),
             Refusal::ForeignPath => Some("a datagram that is not from the relay's address"),
             Refusal::UnknownSession | Refusal::Replayed | Refusal::CookieWanted => None,
         }
@@ -96,9 +98,9 @@ impl Refusal {
 
 /// Counts of refused datagrams, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused([u64; Refusal::ALL.len()]);
+pub struct RefusalCounts([u64; Refusal::ALL.len()]);
 
-impl Refused {
+impl RefusalCounts {
     pub(super) fn count(&mut self, why: Refusal) {
         self.0[why as usize] += 1;
     }
@@ -122,8 +124,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reason_has_a_count_of_its_own() {
-        let mut refused = Refused::default();
+    fn each_reason_has_its_own_count() {
+        let mut refused = RefusalCounts::default();
         for (times, why) in (0..).zip(Refusal::ALL) {
             for _ in 0..times {
                 refused.count(why);

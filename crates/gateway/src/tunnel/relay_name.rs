@@ -57,15 +57,15 @@ pub struct RelayName {
 
 /// Addresses of the relay, and the end of their lifetime.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Addresses {
+pub(super) struct ResolvedAddresses {
     pub(super) relays: Vec<SocketAddr>,
     pub(super) until: Instant,
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Resolution {
     pub(super) link: usize,
-    pub(super) found: Result<Addresses, String>,
+    pub(super) found: Result<ResolvedAddresses, String>,
 }
 
 #[derive(Debug)]
@@ -75,20 +75,20 @@ impl NameResolver {
     /// Starts the thread in the calling thread's network namespace. It calls `deliver` with each answer.
     pub(super) fn start(
         name: RelayName,
-        deliver: impl Fn(Answer) + Clone + Send + 'static,
+        deliver: impl Fn(Resolution) + Clone + Send + 'static,
     ) -> io::Result<NameResolver> {
-        let (asks, mut asked) = unbounded_channel::<(usize, Link)>();
+        let (requests_sender, mut requests) = unbounded_channel::<(usize, Link)>();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(2)
             .build()?;
         let resolve = move || {
             runtime.block_on(async {
-                while let Some((number, link)) = asked.recv().await {
+                while let Some((number, link)) = requests.recv().await {
                     let (name, deliver) = (name.clone(), deliver.clone());
                     tokio::spawn(async move {
                         let found = resolve(&name, link).await;
-                        deliver(Answer {
+                        deliver(Resolution {
                             link: number,
                             found,
                         });
@@ -100,16 +100,16 @@ impl NameResolver {
         };
         let thread = thread::Builder::new().name("names".to_owned());
         thread.spawn(resolve)?;
-        Ok(NameResolver(asks))
+        Ok(NameResolver(requests_sender))
     }
 
-    pub(super) fn ask(&self, number: usize, link: Link) {
+    pub(super) fn resolve(&self, number: usize, link: Link) {
         let _ = self.0.send((number, link));
     }
 }
 
 /// Resolves by the link's name servers, or else by the system.
-async fn resolve(name: &RelayName, link: Link) -> Result<Addresses, String> {
+async fn resolve(name: &RelayName, link: Link) -> Result<ResolvedAddresses, String> {
     let servers = name_servers(&link, &FILES.map(Path::new));
     let own = match by_link(name, link, servers).await {
         Ok(found) => return Ok(found),
@@ -122,7 +122,7 @@ async fn resolve(name: &RelayName, link: Link) -> Result<Addresses, String> {
             let relays: Vec<SocketAddr> = found.collect();
             match relays.is_empty() {
                 true => Err(own),
-                false => Ok(Addresses {
+                false => Ok(ResolvedAddresses {
                     relays: families_in_turn(relays),
                     until: Instant::now() + SYSTEM_TTL,
                 }),
@@ -132,7 +132,11 @@ async fn resolve(name: &RelayName, link: Link) -> Result<Addresses, String> {
     }
 }
 
-async fn by_link(name: &RelayName, link: Link, servers: Vec<IpAddr>) -> Result<Addresses, String> {
+async fn by_link(
+    name: &RelayName,
+    link: Link,
+    servers: Vec<IpAddr>,
+) -> Result<ResolvedAddresses, String> {
     if servers.is_empty() {
         return Err("no name server is known".to_owned());
     }
@@ -169,7 +173,7 @@ async fn by_link(name: &RelayName, link: Link, servers: Vec<IpAddr>) -> Result<A
     let relays: Vec<SocketAddr> = found.iter().map(|ip| (ip, name.port).into()).collect();
     match relays.is_empty() {
         true => Err("the name has no address".to_owned()),
-        false => Ok(Addresses {
+        false => Ok(ResolvedAddresses {
             relays: families_in_turn(relays),
             until: found.valid_until(),
         }),
@@ -244,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_servers_are_those_of_the_link_before_those_of_files() {
+    fn name_servers_prefer_the_link_to_files() {
         let folder = tempfile::tempdir().unwrap();
         let [first, second, missing] =
             ["first", "second", "missing"].map(|n| folder.path().join(n));

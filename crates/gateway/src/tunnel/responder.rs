@@ -12,7 +12,7 @@ use super::handshake::{
     ANSWER, Acceptance, HELLO_HEAD, HELLO_LENGTHS, HELLO_MARK, HelloPayload, purpose, random,
     since_1970,
 };
-use super::hello_limiter::{HelloLimiter, Verdict};
+use super::hello_limiter::{HelloDecision, HelloLimiter};
 use super::peer::Keys;
 use super::refusal::Refusal;
 use super::session_ids::SessionIds;
@@ -26,7 +26,7 @@ pub struct HandshakeResponder {
     limiter: HelloLimiter,
     ids: SessionIds,
     instance: u64,
-    newest: HashMap<PublicKey, Newest>,
+    newest: HashMap<PublicKey, NewestTimestamp>,
     sealed: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct HandshakeResponder {
 /// that a client whose clock is corrected is refused no longer than that. Accepting a replay is harmless: its
 /// sender has no keys.
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+struct NewestTimestamp {
     time: u64,
     /// Timestamps up to this are refused.
     until: u64,
@@ -45,10 +45,10 @@ struct Newest {
 /// In nanoseconds.
 const AHEAD: u64 = 60_000_000_000;
 
-impl Newest {
+impl NewestTimestamp {
     /// Creates it from a timestamp that was accepted when our clock was `ours`.
-    fn new(time: u64, ours: u64) -> Newest {
-        Newest {
+    fn new(time: u64, ours: u64) -> NewestTimestamp {
+        NewestTimestamp {
             time,
             until: time.min(ours.saturating_add(AHEAD)),
         }
@@ -129,9 +129,9 @@ impl HandshakeResponder {
             return Err(Refusal::WrongKey);
         }
         match self.limiter.check(now, from, datagram, is_known) {
-            Verdict::Read => {}
-            Verdict::Drop => return Err(Refusal::TooManyHandshakes),
-            Verdict::Cookie(cookie) => {
+            HelloDecision::Read => {}
+            HelloDecision::Drop => return Err(Refusal::TooManyHandshakes),
+            HelloDecision::Cookie(cookie) => {
                 let reply = self.hello_keys.seal_cookie(link, mark, cookie);
                 return Ok(Reply::Cookie(reply));
             }
@@ -146,7 +146,8 @@ impl HandshakeResponder {
             return Err(Refusal::ReplayedHandshake);
         }
         let time = since_1970();
-        self.newest.insert(key, Newest::new(hello.time, time));
+        self.newest
+            .insert(key, NewestTimestamp::new(hello.time, time));
         let is_own = |address| client.addresses.contains(address);
         let ours = self.ids.draw(is_taken);
         let acceptance = match hello.addresses.iter().all(is_own) {
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_comes_in_with_its_own_addresses_and_no_others() {
+    fn client_is_accepted_only_with_its_own_addresses() {
         let now = Instant::now();
         for (wanted, comes_in) in [
             (&["10.9.0.2"][..], true),
@@ -259,13 +260,13 @@ mod tests {
             };
             match comes_in {
                 true => assert!(keys.is_ok(), "{wanted:?}"),
-                false => assert_eq!(keys.err(), Some(Refusal::TurnedAway), "{wanted:?}"),
+                false => assert_eq!(keys.err(), Some(Refusal::RefusedByRelay), "{wanted:?}"),
             }
         }
     }
 
     #[test]
-    fn a_stranger_without_the_relays_key_receives_no_cookie() {
+    fn hello_with_a_wrong_mark_gets_no_cookie() {
         let now = Instant::now();
         let [van, _] = secrets();
         let mut responder = responder_under_load(now);
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_that_proves_its_cookie_is_answered_under_load() {
+    fn hello_with_cookie_is_answered_under_load() {
         let now = Instant::now();
         let mut responder = responder_under_load(now);
         let mut dialer = dialer(&["10.9.0.2"]);
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_never_longer_than_its_hello() {
+    fn reply_is_shorter_than_its_hello() {
         let now = Instant::now();
         let mut responder = responder_under_load(now);
         let [_, relay] = secrets();
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_taken_after_forged_ones() {
+    fn answer_is_accepted_after_forged_ones() {
         let now = Instant::now();
         let mut dialer = dialer(&["10.9.0.2"]);
         let hello = dialer.hello(now, &[0]).1;
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_takes_one_cookie_and_the_next_follows_after_an_interval() {
+    fn hello_accepts_one_cookie() {
         let now = Instant::now();
         let mut responder = responder_under_load(now);
         let mut dialer = dialer(&["10.9.0.2"]);
@@ -386,15 +387,15 @@ mod tests {
     const HOUR: u64 = 3600 * SECOND;
 
     #[test]
-    fn what_is_not_newer_is_refused() {
-        let newest = Newest::new(HOUR, HOUR + SECOND);
+    fn admits_only_newer_timestamps() {
+        let newest = NewestTimestamp::new(HOUR, HOUR + SECOND);
         assert!(!newest.admits(HOUR) && !newest.admits(HOUR - SECOND));
         assert!(newest.admits(HOUR + 1));
     }
 
     #[test]
-    fn a_clock_that_was_ahead_and_is_set_right_is_refused_for_a_minute() {
-        let newest = Newest::new(HOUR * 2, HOUR);
+    fn corrected_clock_is_refused_for_at_most_a_minute() {
+        let newest = NewestTimestamp::new(HOUR * 2, HOUR);
         assert!(!newest.admits(HOUR) && !newest.admits(HOUR + 60 * SECOND));
         assert!(newest.admits(HOUR + 61 * SECOND));
         // An exact repetition stays a replay.

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_begin_with_the_prefix_and_skip_those_of_sessions() {
+    fn identifiers_have_the_prefix_and_skip_used_ones() {
         let mut ids = SessionIds::new(0xabcd, 0xffff);
         assert_eq!(ids.draw(|_| false), 0xabcd_ffff);
         assert_eq!(ids.draw(|id| id < 0xabcd_0003), 0xabcd_0003);

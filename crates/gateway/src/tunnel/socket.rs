@@ -124,10 +124,10 @@ impl UdpSocket {
     }
 
     /// Receives one batch of datagrams; returns false if there are none. Ignores errors of single datagrams.
-    pub fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
+    pub fn receive(&self, buffers: &mut ReceiveBuffers) -> io::Result<bool> {
         let (rows, metas) = (&mut buffers.rows, &mut buffers.metas);
         let mut rows = rows.iter_mut();
-        let mut slices: [IoSliceMut<'_>; Buffers::COUNT] =
+        let mut slices: [IoSliceMut<'_>; ReceiveBuffers::COUNT] =
             std::array::from_fn(|_| IoSliceMut::new(rows.next().expect("as many as there are")));
         let received = self
             .state
@@ -136,7 +136,7 @@ impl UdpSocket {
         match received {
             Ok(count) => buffers.filled = count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if is_passing(&error) => {}
+            Err(error) if is_transient(&error) => {}
             Err(error) => return Err(error),
         }
         Ok(true)
@@ -144,7 +144,7 @@ impl UdpSocket {
 }
 
 /// Whether this is an ICMP error of an earlier datagram, or an error of an interface that disappears.
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     let passing = [
         Errno::CONNREFUSED,
         Errno::CONNRESET,
@@ -170,20 +170,20 @@ impl AsFd for UdpSocket {
 
 /// Buffers of one receive call.
 #[derive(Debug)]
-pub struct Buffers {
+pub struct ReceiveBuffers {
     rows: Vec<Vec<u8>>,
-    metas: [RecvMeta; Buffers::COUNT],
+    metas: [RecvMeta; ReceiveBuffers::COUNT],
     filled: usize,
 }
 
-impl Buffers {
+impl ReceiveBuffers {
     const COUNT: usize = if BATCH_SIZE < 8 { BATCH_SIZE } else { 8 };
 
     #[must_use]
-    pub fn new() -> Buffers {
-        Buffers {
-            rows: vec![vec![0; 65_536]; Buffers::COUNT],
-            metas: [RecvMeta::default(); Buffers::COUNT],
+    pub fn new() -> ReceiveBuffers {
+        ReceiveBuffers {
+            rows: vec![vec![0; 65_536]; ReceiveBuffers::COUNT],
+            metas: [RecvMeta::default(); ReceiveBuffers::COUNT],
             filled: 0,
         }
     }

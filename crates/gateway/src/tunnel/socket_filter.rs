@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_of_sessions_receives_datagrams_with_the_prefix_only() {
+    fn session_socket_receives_only_its_prefix() {
         let all = all();
         let passed = passed(
             "127.0.0.1:0",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_of_hellos_receives_nothing_else() {
+    fn hello_socket_receives_only_hellos() {
         let all = all();
         let passed = passed("127.0.0.1:0", |socket, _| accept_hellos(socket), &all);
         let expected = all.iter().filter(is_of(1, 166));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_receives_what_its_relay_sends_only() {
+    fn link_socket_receives_only_from_its_relay() {
         let all = all();
         for own in ["127.0.0.1:0", "[::1]:0"] {
             let from_relay = |socket: &Socket, relay| accept_from_relay(socket, relay, PREFIX);

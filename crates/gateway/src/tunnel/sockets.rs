@@ -17,19 +17,19 @@ use super::handshake::random;
 use super::link_path::Path;
 use super::peer::ip_udp_len;
 use super::session_ids::SessionIds;
-use super::socket::{Buffers, KERNEL_BUFFER, UdpSocket};
+use super::socket::{KERNEL_BUFFER, ReceiveBuffers, UdpSocket};
 use super::socket_filter;
 use crate::Link;
 use crate::links::Route;
 
 /// All sockets; a link's socket has the link's number.
 #[derive(Debug)]
-pub struct Sockets {
+pub struct TunnelSockets {
     sockets: Vec<Option<UdpSocket>>,
     /// A client's links, one per socket; empty for a relay.
     links: Vec<LinkRoute>,
     relays: Vec<SocketAddr>,
-    namespace: Namespace,
+    namespace: SocketNamespace,
     /// Prefix of the sessions' identifiers.
     prefix: u16,
 }
@@ -44,28 +44,28 @@ struct LinkRoute {
     /// The route for which its socket was created.
     route: Option<Route>,
     mtu: Option<u32>,
-    missing: Option<String>,
+    unavailable_reason: Option<String>,
     /// Bytes carried since the last count, IP and UDP headers included.
     carried: Cell<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    Gone,
+    Lost,
     /// It has a new socket, which is not in epoll yet.
-    Found,
+    Opened,
 }
 
-impl Sockets {
+impl TunnelSockets {
     /// Creates the relay's two sockets: one for sessions, which have identifiers with this prefix, and one
     /// for hellos.
     #[must_use]
-    pub fn listening(sockets: [UdpSocket; 2], prefix: u16) -> Sockets {
-        Sockets {
+    pub fn for_relay(sockets: [UdpSocket; 2], prefix: u16) -> TunnelSockets {
+        TunnelSockets {
             sockets: sockets.map(Some).into(),
             links: Vec::new(),
             relays: Vec::new(),
-            namespace: Namespace::of_thread(),
+            namespace: SocketNamespace::of_thread(),
             prefix,
         }
     }
@@ -83,23 +83,26 @@ impl Sockets {
 
     /// Creates a socket for each available link, to the first of the relay's addresses that it can reach, in
     /// the calling thread's network namespace, now and later. Fails if an existing link cannot be used.
-    pub fn dialling(links: &[Link], relays: &[SocketAddr]) -> Result<Sockets, (String, io::Error)> {
-        let mut sockets = Sockets {
+    pub fn for_client(
+        links: &[Link],
+        relays: &[SocketAddr],
+    ) -> Result<TunnelSockets, (String, io::Error)> {
+        let mut sockets = TunnelSockets {
             sockets: Vec::new(),
             links: Vec::new(),
             relays: relays.to_vec(),
-            namespace: Namespace::of_thread(),
+            namespace: SocketNamespace::of_thread(),
             prefix: random() as u16,
         };
         for link in links {
             sockets.add_link(link);
         }
         for (number, link) in links.iter().enumerate() {
-            match sockets.find(number) {
+            match sockets.ensure_socket(number) {
                 Err(_) if relays.is_empty() => {}
-                Err(error) if is_absence(&error) => {
+                Err(error) if is_unavailable(&error) => {
                     warn!(
-                        "link {}: not there yet: {}: {error}",
+                        "link {}: not available yet: {}: {error}",
                         link.name, link.egress
                     );
                 }
@@ -110,7 +113,7 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// Adds a link; [`refresh`](Sockets::refresh) creates its socket.
+    /// Adds a link; [`refresh`](TunnelSockets::refresh) creates its socket.
     pub fn add_link(&mut self, link: &Link) {
         self.links.push(LinkRoute::new(link, &self.relays));
         self.sockets.push(None);
@@ -130,41 +133,44 @@ impl Sockets {
         &mut self,
         number: usize,
         relays: &[SocketAddr],
-        hears: bool,
+        is_heard: bool,
     ) -> Option<Change> {
         let link = self.links.get_mut(number)?;
         let current = link.relays.get(link.relay).copied();
-        let reached = relays
+        let reachable = relays
             .iter()
             .copied()
             .filter(|relay| link.link.reaches(*relay));
-        let mut reached: Vec<SocketAddr> = reached.collect();
-        if reached.is_empty() {
+        let mut reachable: Vec<SocketAddr> = reachable.collect();
+        if reachable.is_empty() {
             return None;
         }
         self.relays = relays.to_vec();
-        let place = reached.iter().position(|relay| Some(*relay) == current);
-        reached.extend(current.filter(|_| hears && place.is_none()));
-        link.relays = reached;
-        link.relay = place.unwrap_or(0);
-        if place.is_some() {
+        let index = reachable.iter().position(|relay| Some(*relay) == current);
+        reachable.extend(current.filter(|_| is_heard && index.is_none()));
+        link.relays = reachable;
+        link.relay = index.unwrap_or(0);
+        if index.is_some() {
             return None;
         }
-        let was_there = link.route.take().is_some();
+        let had_route = link.route.take().is_some();
         self.sockets[number] = None;
-        match self.find(number) {
-            Ok(_) => Some(Change::Found),
+        match self.ensure_socket(number) {
+            Ok(_) => Some(Change::Opened),
             Err(error) => {
                 let link = &self.links[number].link;
-                warn!("link {}: not there: {}: {error}", link.name, link.egress);
-                was_there.then_some(Change::Gone)
+                warn!(
+                    "link {}: not available: {}: {error}",
+                    link.name, link.egress
+                );
+                had_route.then_some(Change::Lost)
             }
         }
     }
 
     #[must_use]
-    pub fn missing(&self, number: usize) -> Option<&str> {
-        self.links.get(number)?.missing.as_deref()
+    pub fn unavailable_reason(&self, number: usize) -> Option<&str> {
+        self.links.get(number)?.unavailable_reason.as_deref()
     }
 
     #[must_use]
@@ -222,14 +228,14 @@ impl Sockets {
         socket.send(path, bytes, segment)
     }
 
-    pub fn receive(&self, number: usize, buffers: &mut Buffers) -> io::Result<bool> {
+    pub fn receive(&self, number: usize, buffers: &mut ReceiveBuffers) -> io::Result<bool> {
         match self.get(number) {
             Some(socket) => socket.receive(buffers),
             None => Ok(false),
         }
     }
 
-    pub fn note_received(&self, number: usize, from: &SocketAddr, bytes: u64) {
+    pub fn count_received(&self, number: usize, from: &SocketAddr, bytes: u64) {
         if let Some(link) = self.links.get(number) {
             link.carry(bytes, 1, from);
         }
@@ -242,7 +248,7 @@ impl Sockets {
     }
 
     #[must_use]
-    pub fn have_carried(&self) -> bool {
+    pub fn has_carried(&self) -> bool {
         self.links.iter().any(|link| link.carried.get() > 0)
     }
 
@@ -256,28 +262,28 @@ impl Sockets {
 
     fn refresh_one(&mut self, number: usize) -> Option<Change> {
         let before = self.links[number].route;
-        let found = self.find(number);
+        let found = self.ensure_socket(number);
         let LinkRoute {
             link, route, mtu, ..
         } = &self.links[number];
         match (before, found) {
             (Some(_), Err(error)) => {
-                warn!("link {}: gone: {}: {error}", link.name, link.egress);
-                Some(Change::Gone)
+                warn!("link {}: lost: {}: {error}", link.name, link.egress);
+                Some(Change::Lost)
             }
             (_, Ok(true)) => {
                 let address = route
                     .map(|route| route.address.to_string())
                     .unwrap_or_default();
                 match before {
-                    None => info!("link {}: back, from {address}", link.name),
+                    None => info!("link {}: available, from {address}", link.name),
                     Some(_) if before == *route => {
                         let mtu = mtu.unwrap_or_default();
-                        info!("link {}: MTU of its route {mtu}", link.name);
+                        info!("link {}: route MTU {mtu}", link.name);
                     }
                     Some(_) => info!("link {}: now from {address}", link.name),
                 }
-                Some(Change::Found)
+                Some(Change::Opened)
             }
             (_, Ok(false)) | (None, Err(_)) => None,
         }
@@ -292,17 +298,17 @@ impl Sockets {
         link.relay = (link.relay + 1) % link.relays.len();
         link.route = None;
         self.sockets[number] = None;
-        match self.find(number) {
-            Ok(_) => Some(Change::Found),
-            Err(_) => Some(Change::Gone),
+        match self.ensure_socket(number) {
+            Ok(_) => Some(Change::Opened),
+            Err(_) => Some(Change::Lost),
         }
     }
 
     /// Creates a link's socket if it needs a new one; returns whether it did.
-    fn find(&mut self, number: usize) -> io::Result<bool> {
+    fn ensure_socket(&mut self, number: usize) -> io::Result<bool> {
         let (namespace, link, prefix) = (&self.namespace, &mut self.links[number], self.prefix);
-        let found = namespace.enter(|| link.find(prefix));
-        link.missing = found
+        let found = namespace.enter(|| link.open_socket(prefix));
+        link.unavailable_reason = found
             .as_ref()
             .err()
             .map(|error| format!("{}: {error}", link.link.egress));
@@ -331,7 +337,7 @@ impl LinkRoute {
             relay: 0,
             route: None,
             mtu: None,
-            missing: None,
+            unavailable_reason: None,
             carried: Cell::new(0),
         }
     }
@@ -342,8 +348,8 @@ impl LinkRoute {
     }
 
     /// Returns a new socket if the route has changed or there was none.
-    fn find(&mut self, prefix: u16) -> io::Result<Option<UdpSocket>> {
-        let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));
+    fn open_socket(&mut self, prefix: u16) -> io::Result<Option<UdpSocket>> {
+        let mut first_error = Err(io::Error::from(Errno::AFNOSUPPORT));
         for ahead in 0..self.relays.len() {
             let number = (self.relay + ahead) % self.relays.len();
             let relay = self.relays[number];
@@ -359,15 +365,15 @@ impl LinkRoute {
                     (self.relay, self.route, self.mtu) = (number, Some(route), mtu);
                     return Ok(Some(socket));
                 }
-                Err(error) if ahead == 0 => first = Err(error),
+                Err(error) if ahead == 0 => first_error = Err(error),
                 Err(_) => {}
             }
         }
-        first
+        first_error
     }
 }
 
-fn is_absence(error: &io::Error) -> bool {
+fn is_unavailable(error: &io::Error) -> bool {
     let absent = [
         Errno::NODEV,
         Errno::NXIO,
@@ -382,25 +388,25 @@ fn is_absence(error: &io::Error) -> bool {
 
 /// The network namespace in which an end was opened; the end may run in a thread of another one.
 #[derive(Debug)]
-struct Namespace(Option<File>);
+struct SocketNamespace(Option<File>);
 
-impl Namespace {
-    fn of_thread() -> Namespace {
-        Namespace(File::open("/proc/thread-self/ns/net").ok())
+impl SocketNamespace {
+    fn of_thread() -> SocketNamespace {
+        SocketNamespace(File::open("/proc/thread-self/ns/net").ok())
     }
 
     fn enter<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let (Some(own), Some(here)) = (&self.0, Namespace::of_thread().0) else {
+        let (Some(own), Some(current)) = (&self.0, SocketNamespace::of_thread().0) else {
             return act();
         };
         let number = |file: &File| file.metadata().map(|data| (data.dev(), data.ino())).ok();
-        if number(own) == number(&here) {
+        if number(own) == number(&current) {
             return act();
         }
         let network = Some(LinkNameSpaceType::Network);
         move_into_link_name_space(own.as_fd(), network)?;
         let done = act();
-        move_into_link_name_space(here.as_fd(), network)?;
+        move_into_link_name_space(current.as_fd(), network)?;
         done
     }
 }

@@ -6,13 +6,13 @@ use std::time::Instant;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters};
 
-use super::refusal::Refused;
+use super::refusal::RefusalCounts;
 use crate::quota::QuotaStatus;
 use crate::status::document::{self, Session};
 
 /// Status of a tunnel.
 #[derive(Clone, Debug, Default)]
-pub struct Status {
+pub struct TunnelStatus {
     /// The device's name.
     pub device: String,
     /// The device's MTU.
@@ -22,7 +22,7 @@ pub struct Status {
     /// The relay, or the clients that have connected so far.
     pub peers: Vec<PeerStatus>,
     /// Counts of refused datagrams and packets.
-    pub refused: Refused,
+    pub refused: RefusalCounts,
 }
 
 /// Status of a peer.
@@ -67,9 +67,9 @@ pub struct PeerLink {
     /// Traffic that this end sends, according to the peer's feedback.
     pub sent: LinkStatus,
     /// Traffic that this end has received.
-    pub received: Received,
+    pub received: ReceivedTraffic,
     /// The peer's path MTU of the link, if it has announced one.
-    pub their_path_mtu: Option<u16>,
+    pub peer_path_mtu: Option<u16>,
     /// Time of the last authenticated datagram.
     pub heard: Option<Instant>,
     /// Its socket exists, and the relay has not answered yet.
@@ -80,7 +80,7 @@ pub struct PeerLink {
 
 /// Received traffic of a link; lengths include IP headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceivedTraffic {
     /// Distinct datagrams.
     pub datagrams: u64,
     /// Their bytes.
@@ -89,7 +89,7 @@ pub struct Received {
     pub reordered: u64,
 }
 
-impl Status {
+impl TunnelStatus {
     /// Returns the status as documents, one per peer.
     #[must_use]
     pub fn documents(&self) -> Vec<document::Tunnel> {
@@ -121,7 +121,7 @@ impl PeerLink {
     /// Returns whether this end or the peer does not use it since its path MTU is too small.
     #[must_use]
     pub fn is_too_narrow(&self) -> bool {
-        self.sent.up && (self.sent.path_mtu == 0 || self.their_path_mtu == Some(0))
+        self.sent.up && (self.sent.path_mtu == 0 || self.peer_path_mtu == Some(0))
     }
 
     /// Returns its state.
@@ -170,7 +170,7 @@ fn link(link: &PeerLink) -> document::Link {
         loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: sent.up.then(|| sent.path_mtu.into()),
-        peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
+        peer_path_mtu_bytes: link.peer_path_mtu.map(u64::from),
     };
     if let Some(quota) = &link.quota {
         quota.show(&mut shown);
@@ -184,13 +184,13 @@ mod tests {
     use crate::status::metrics::exposition;
 
     #[test]
-    fn link_has_its_series_before_the_relay_has_answered() {
+    fn metrics_list_links_before_the_first_answer() {
         let link = PeerLink {
             name: "wifi".to_owned(),
             quota: None,
             sent: LinkStatus::default(),
-            received: Received::default(),
-            their_path_mtu: None,
+            received: ReceivedTraffic::default(),
+            peer_path_mtu: None,
             heard: None,
             is_dialled: true,
             reason: Some("the relay has not answered".to_owned()),
@@ -200,10 +200,10 @@ mod tests {
             links: vec![link],
             ..peer()
         };
-        let status = Status {
+        let status = TunnelStatus {
             device: "ropewalk0".to_owned(),
             peers: vec![peer],
-            ..Status::default()
+            ..TunnelStatus::default()
         };
         let document = document::Document {
             version: String::new(),
@@ -235,10 +235,10 @@ mod tests {
     }
 
     #[test]
-    fn the_document_tells_how_many_packets_went_again() {
-        let status = Status {
+    fn document_has_repaired_packets() {
+        let status = TunnelStatus {
             peers: vec![peer()],
-            ..Status::default()
+            ..TunnelStatus::default()
         };
         assert_eq!(status.documents()[0].repaired_packets, Some(3));
     }

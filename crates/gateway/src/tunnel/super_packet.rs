@@ -8,7 +8,7 @@ use ropewalk_wire::{Checksum, IpView, Ipv4Header};
 
 /// Length of struct virtio_net_hdr, the first virtio-net header (include/uapi/linux/virtio_net.h).
 pub const VNET_LEN: usize = 10;
-pub const LONGEST: usize = VNET_LEN + 65_535;
+pub const MAX_LEN: usize = VNET_LEN + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const GSO_NONE: u8 = 0;
@@ -32,20 +32,20 @@ pub struct SuperPacket {
     partial_checksum: bool,
     /// Its segmentation; `None` for a single packet.
     segments: Option<Segments>,
-    pool: Pool,
+    pool: PacketPool,
 }
 
 /// A pool of buffers for super-packets: freshly allocated memory costs a page fault every 4 KiB.
 #[derive(Clone, Debug, Default)]
-pub struct Pool(Rc<Buffers>);
+pub struct PacketPool(Rc<PoolBuffers>);
 
 #[derive(Debug, Default)]
-struct Buffers {
+struct PoolBuffers {
     kept: RefCell<Vec<Vec<u8>>>,
     used: Cell<usize>,
 }
 
-impl Pool {
+impl PacketPool {
     /// Largest number of free buffers: as many as are in use at once on a fast machine.
     const MAX: usize = 64;
     /// Number of buffers in use above which packets are copied out. A queued packet keeps the buffer of its
@@ -57,14 +57,14 @@ impl Pool {
     pub fn take(&self) -> Vec<u8> {
         let mut bytes = self.0.kept.borrow_mut().pop().unwrap_or_default();
         bytes.clear();
-        bytes.reserve(LONGEST);
+        bytes.reserve(MAX_LEN);
         bytes
     }
 
     /// Returns a buffer to the pool, unless the pool is full.
-    pub fn give_back(&self, bytes: Vec<u8>) {
+    pub fn recycle(&self, bytes: Vec<u8>) {
         let mut kept = self.0.kept.borrow_mut();
-        if bytes.capacity() >= LONGEST && kept.len() < Pool::MAX {
+        if bytes.capacity() >= MAX_LEN && kept.len() < PacketPool::MAX {
             kept.push(bytes);
         }
     }
@@ -75,7 +75,7 @@ impl Drop for SuperPacket {
         if self.is_large() {
             self.pool.0.used.set(self.pool.0.used.get() - 1);
         }
-        self.pool.give_back(mem::take(&mut self.bytes));
+        self.pool.recycle(mem::take(&mut self.bytes));
     }
 }
 
@@ -97,7 +97,7 @@ pub struct Piece {
 impl SuperPacket {
     /// Parses a packet read from the device; `None` if it is invalid.
     #[must_use]
-    pub fn parse(bytes: Vec<u8>, pool: &Pool) -> Option<SuperPacket> {
+    pub fn parse(bytes: Vec<u8>, pool: &PacketPool) -> Option<SuperPacket> {
         let packet = bytes.get(VNET_LEN..).filter(|packet| !packet.is_empty())?;
         let partial_checksum = bytes[0] & NEEDS_CHECKSUM != 0;
         let segments = match bytes[1] & !GSO_ECN {
@@ -137,7 +137,7 @@ impl SuperPacket {
     }
 
     fn is_large(&self) -> bool {
-        self.bytes.capacity() >= LONGEST
+        self.bytes.capacity() >= MAX_LEN
     }
 
     #[must_use]
@@ -146,7 +146,7 @@ impl SuperPacket {
     }
 
     #[must_use]
-    pub fn longest(&self) -> usize {
+    pub fn max_piece_len(&self) -> usize {
         let len = self.packet().len();
         self.segments
             .map_or(len, |s| len.min(s.header_len + s.payload))
@@ -157,14 +157,14 @@ impl SuperPacket {
         let count = self
             .segments
             .map_or(1, |s| (len - s.header_len).div_ceil(s.payload));
-        let is_apart = self.is_large() && self.pool.0.used.get() > Pool::MAX_USED;
+        let is_detached = self.is_large() && self.pool.0.used.get() > PacketPool::MAX_USED;
         let whole = Rc::new(self);
         (0..count).map(move |number| {
             let piece = Piece {
                 whole: Rc::clone(&whole),
                 number,
             };
-            if is_apart { piece.apart() } else { piece }
+            if is_detached { piece.detached() } else { piece }
         })
     }
 }
@@ -183,7 +183,7 @@ impl Piece {
     }
 
     /// Copies it to memory of its own.
-    fn apart(&self) -> Piece {
+    fn detached(&self) -> Piece {
         let mut bytes = Vec::with_capacity(VNET_LEN + self.len());
         bytes.resize(VNET_LEN, 0);
         self.emit(&mut bytes);
@@ -342,20 +342,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_of_a_crowded_pool_are_copied_out_of_their_buffers() {
-        let pool = Pool::default();
+    fn pieces_of_a_full_pool_are_copied() {
+        let pool = PacketPool::default();
         let waiting: Vec<Vec<u8>> = {
             let mut waiting = Vec::new();
-            for _ in 0..2 * Pool::MAX_USED {
+            for _ in 0..2 * PacketPool::MAX_USED {
                 let mut bytes = pool.take();
                 bytes.extend_from_slice(&super_header(20, 52, 1000, true));
                 bytes.resize(VNET_LEN + 52 + 5000, 7);
                 (bytes[VNET_LEN], bytes[VNET_LEN + 20 + DATA_OFFSET]) = (0x45, 0x80);
                 let packet = SuperPacket::parse(bytes, &pool).unwrap();
-                assert!(pool.0.used.get() <= Pool::MAX_USED + 1);
+                assert!(pool.0.used.get() <= PacketPool::MAX_USED + 1);
                 waiting.extend(packet.pieces().nth(3));
             }
-            assert_eq!(pool.0.used.get(), Pool::MAX_USED);
+            assert_eq!(pool.0.used.get(), PacketPool::MAX_USED);
             let emitted = waiting.iter().map(|piece| {
                 let mut out = Vec::new();
                 piece.emit(&mut out);

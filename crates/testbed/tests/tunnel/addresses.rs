@@ -98,7 +98,9 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
         let config = dial(&thief, relay.public(), &["10.199.0.3", foreign]);
         let (control, runs) = run(&client_side, config);
         let refused = |control: &Control, why| control.status().refused.of(why);
-        until("it is told", || refused(&control, Refusal::TurnedAway) > 0);
+        until("it is told", || {
+            refused(&control, Refusal::RefusedByRelay) > 0
+        });
         assert!(refused(&relay_control, Refusal::ForeignAddress) >= times);
         assert!(!is_open(&control) && !is_open(&relay_control), "{foreign}");
         control.stop();

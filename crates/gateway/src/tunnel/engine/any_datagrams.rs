@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::Bytes;
 use ropewalk_wire::gateway::tunnel::TunnelHeader;
 
-use super::{End, Engine};
+use super::{Engine, HandshakeRole};
 use crate::Link;
 use crate::keys::{Clients, SecretKey};
 use crate::links::Egress;
@@ -25,8 +25,8 @@ use crate::tunnel::handshake::{
 };
 use crate::tunnel::link_path::Path;
 use crate::tunnel::responder::{HandshakeResponder, Reply};
-use crate::tunnel::sockets::Sockets;
-use crate::tunnel::status::Status;
+use crate::tunnel::sockets::TunnelSockets;
+use crate::tunnel::status::TunnelStatus;
 
 /// The relay's address and port; nothing listens there.
 const RELAY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 77, 0, 1)), 9);
@@ -62,19 +62,19 @@ pub fn hold(bytes: &[u8]) -> Tally {
     let is_relay = end % 2 == 0;
     let mut engine = established(is_relay);
     let session = *engine.sessions.keys().next().expect("a session");
-    while let [wait, way, len, rest @ ..] = bytes {
+    while let [delay, route, len, rest @ ..] = bytes {
         let (datagram, others) = rest.split_at(usize::from(*len).min(rest.len()));
         bytes = others;
-        let wait = match wait {
-            0..200 => Duration::from_millis(u64::from(*wait)),
-            _ => Duration::from_secs(u64::from(*wait) - 199),
+        let delay = match delay {
+            0..200 => Duration::from_millis(u64::from(*delay)),
+            _ => Duration::from_secs(u64::from(*delay) - 199),
         };
-        engine.epoch -= wait;
-        let link = usize::from(way & 1);
-        let remote = match (is_relay, way & 2) {
+        engine.epoch -= delay;
+        let link = usize::from(route & 1);
+        let remote = match (is_relay, route & 2) {
             (true, 0) => SocketAddr::from((LINKS[link], 1000)),
             (false, 0) => RELAY,
-            (_, _) => SocketAddr::from(([127, 77, 1, *way], 7)),
+            (_, _) => SocketAddr::from(([127, 77, 1, *route], 7)),
         };
         let mut datagram = datagram.to_vec();
         complete(&mut datagram, session);
@@ -90,8 +90,8 @@ pub fn hold(bytes: &[u8]) -> Tally {
         }
         engine.flush_device();
         engine.handle_timers();
-        engine.follow_terms();
-        engine.follow_path_mtu();
+        engine.update_terms();
+        engine.update_mtu();
         engine.deliver();
         engine.transmit();
         let _ = engine.timeout();
@@ -132,12 +132,12 @@ fn check(engine: &Engine) {
 /// Returns the end under test, after a handshake with the other one.
 fn established(is_relay: bool) -> Engine {
     let (mut relay, mut client) = (relay(), client());
-    let End::Initiator(dialer) = &mut client.end else {
+    let HandshakeRole::Initiator(dialer) = &mut client.end else {
         unreachable!("the client dials")
     };
     let now = Instant::now();
     let (_, hello) = dialer.hello(now, &[0, 1]);
-    let End::Responder(responder) = &mut relay.end else {
+    let HandshakeRole::Responder(responder) = &mut relay.end else {
         unreachable!("the relay answers")
     };
     let from = SocketAddr::from((LINKS[0], 1000));
@@ -169,7 +169,7 @@ fn relay() -> Engine {
     let sockets = bind::sockets(&config).expect("a socket on loopback");
     let ids = sockets.session_ids();
     let responder = HandshakeResponder::new(Instant::now(), secret(1), clients, ids);
-    let end = End::Responder(Box::new(responder.sealed(false)));
+    let end = HandshakeRole::Responder(Box::new(responder.sealed(false)));
     engine(end, sockets, &config)
 }
 
@@ -187,7 +187,7 @@ fn client() -> Engine {
     let sockets = bind::sockets(&config).expect("sockets on loopback");
     let ids = sockets.session_ids();
     let dialer = Dialer::new(secret(2), secret(1).public(), vec![INNER], ids);
-    let end = End::Initiator(Box::new(dialer.sealed(false)));
+    let end = HandshakeRole::Initiator(Box::new(dialer.sealed(false)));
     engine(end, sockets, &config)
 }
 
@@ -199,8 +199,8 @@ fn config(secret: SecretKey, role: Role, own: &str) -> Config {
     config
 }
 
-fn engine(end: End, sockets: Sockets, config: &Config) -> Engine {
-    let control = Control::new(Status::default()).expect("an eventfd");
+fn engine(end: HandshakeRole, sockets: TunnelSockets, config: &Config) -> Engine {
+    let control = Control::new(TunnelStatus::default()).expect("an eventfd");
     let device = Device::null().expect("/dev/null");
     Engine::new(end, (device, None), (sockets, None, None), config, control)
 }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_datagrams_leave_either_end_whole() {
+    fn hold_accepts_random_datagrams() {
         let folder = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../tests/fuzz/corpus/tunnel_end"
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_of_the_session_are_taken_and_a_strangers_are_refused() {
+    fn hold_counts_accepted_and_refused_datagrams() {
         let header = TunnelHeader {
             session: 0,
             link: 0,

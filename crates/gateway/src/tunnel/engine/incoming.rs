@@ -8,32 +8,36 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::info;
 
-use super::{End, Engine, HELLOS, TURN, sending, source, terms, write};
+use super::{Engine, HELLOS, HandshakeRole, MAX_BATCHES, sending, source, terms, write};
 use crate::tunnel::coalescer::Coalescer;
 use crate::tunnel::device::Device;
 use crate::tunnel::dialer::SILENCE;
 use crate::tunnel::handshake::{ANSWER, COOKIE, HELLO};
 use crate::tunnel::link_path::Path;
-use crate::tunnel::peer::{Peer, Waiting, ip_udp_len};
+use crate::tunnel::peer::{Peer, ReceivedPacket, ip_udp_len};
 use crate::tunnel::refusal::Refusal;
-use crate::tunnel::socket::Buffers;
+use crate::tunnel::socket::ReceiveBuffers;
 
 /// Largest number of pings and terms of a datagram that get a reply: more than an honest peer sends in one.
 const REPLIES: usize = 4;
 
 impl Engine {
     pub(super) fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
-        let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
-        let turn = if self.is_for_hellos(socket) { 1 } else { TURN };
-        for _ in 0..turn {
+        let mut buffers = self.buffers.take().unwrap_or_else(ReceiveBuffers::new);
+        let batches = if self.is_for_hellos(socket) {
+            1
+        } else {
+            MAX_BATCHES
+        };
+        for _ in 0..batches {
             if !self.sockets.receive(socket, &mut buffers)? {
                 break;
             }
             let now = self.now();
-            let is_link = matches!(self.end, End::Initiator(_));
+            let is_link = matches!(self.end, HandshakeRole::Initiator(_));
             for (from, local, datagram) in buffers.datagrams() {
                 self.sockets
-                    .note_received(socket, &from, datagram.len() as u64);
+                    .count_received(socket, &from, datagram.len() as u64);
                 // A link sends from its present address, which may differ from the previous one.
                 let local = local.filter(|_| !is_link);
                 let path = Path::new(socket, from, local);
@@ -49,14 +53,14 @@ impl Engine {
 
     /// Whether a socket receives hellos only. They are handled last, and fewer in each round.
     pub(super) fn is_for_hellos(&self, socket: usize) -> bool {
-        socket == HELLOS && matches!(self.end, End::Responder(_))
+        socket == HELLOS && matches!(self.end, HandshakeRole::Responder(_))
     }
 
     pub(super) fn refuse(&mut self, from: SocketAddr, why: Refusal) {
         self.refused.count(why);
-        if let Some(complaint) = why.complaint() {
+        if let Some(log_message) = why.log_message() {
             let source = crate::source::source(from.ip());
-            self.refusals.note(source, why.name(), complaint);
+            self.refusals.note(source, why.name(), log_message);
         }
     }
 
@@ -66,14 +70,16 @@ impl Engine {
         path: Path,
         datagram: &mut [u8],
     ) -> Result<(), Refusal> {
-        if matches!(self.end, End::Initiator(_)) && !self.sockets.is_relay(&path) {
+        if matches!(self.end, HandshakeRole::Initiator(_)) && !self.sockets.is_relay(&path) {
             return Err(Refusal::ForeignPath);
         }
         match (datagram.first(), &mut self.end) {
             (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
-            (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
-            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, path.socket, datagram),
-            (Some(&COOKIE), End::Initiator(dialer)) => {
+            (Some(&HELLO), HandshakeRole::Responder(_)) => self.on_hello(now.0, path, datagram),
+            (Some(&ANSWER), HandshakeRole::Initiator(_)) => {
+                self.on_answer(now, path.socket, datagram)
+            }
+            (Some(&COOKIE), HandshakeRole::Initiator(dialer)) => {
                 dialer.on_cookie(now.0, path.socket, datagram)
             }
             _ => Err(Refusal::Malformed),
@@ -87,7 +93,7 @@ impl Engine {
         datagram: &mut [u8],
     ) -> Result<(), Refusal> {
         let header = TunnelHeader::parse(datagram).ok_or(Refusal::Malformed)?;
-        let is_link = matches!(self.end, End::Initiator(_));
+        let is_link = matches!(self.end, HandshakeRole::Initiator(_));
         if is_link && usize::from(header.link) != path.socket {
             return Err(Refusal::ForeignPath);
         }
@@ -99,7 +105,7 @@ impl Engine {
         peer.send_probes(now.1, sending(&self.sockets));
         if peer.has_moved() {
             let own = peer.addresses.as_deref().unwrap_or_default();
-            info!("{}: comes from {} as {own:?}", peer.name, path.remote);
+            info!("{}: connected from {} with {own:?}", peer.name, path.remote);
             self.addresses.retain(|_, &mut other| other != number);
             let own = own.iter().map(|address| (*address, number));
             self.addresses.extend(own);
@@ -134,12 +140,12 @@ impl Engine {
                         self.coalescer
                             .push(bytes, partial_checksum, |bytes| write(file, bytes));
                     } else if !passes {
-                        let waiting = Waiting {
+                        let packet = ReceivedPacket {
                             bytes: bytes.to_vec(),
                             partial_checksum,
                         };
                         // Drops duplicates.
-                        let _ = peer.receiver.hold(sequencing, waiting, bytes.len() as u32);
+                        let _ = peer.receiver.hold(sequencing, packet, bytes.len() as u32);
                     }
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
                 }
@@ -163,9 +169,10 @@ impl Engine {
                     terms,
                 }) if !is_link && replies < REPLIES => {
                     replies += 1;
-                    let said = (link, version, terms);
-                    let taken = terms::on_terms(peer, now.1, said, header.link, &self.sockets);
-                    refused = taken.err().or(refused);
+                    let announced = (link, version, terms);
+                    let applied =
+                        terms::on_terms(peer, now.1, announced, header.link, &self.sockets);
+                    refused = applied.err().or(refused);
                 }
                 Ok(TunnelFrame::TermsSeen { link, version }) => {
                     self.announcer.on_seen(usize::from(link), version);
@@ -187,9 +194,9 @@ impl Engine {
         }
         if is_closed {
             match self.end {
-                End::Responder(_) => self.let_out(number),
+                HandshakeRole::Responder(_) => self.disconnect(number),
                 // The relay may be restarted: the next hello is due at once.
-                End::Initiator(_) => peer.unanswered = now.0.checked_sub(SILENCE),
+                HandshakeRole::Initiator(_) => peer.unanswered = now.0.checked_sub(SILENCE),
             }
         }
         refused.map_or(Ok(()), Err)
@@ -211,12 +218,12 @@ impl Engine {
 }
 
 fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
-    while let Some(waiting) = peer.receiver.poll_deliver(now) {
-        if !peer.limit.admit(now, waiting.bytes.len()) {
+    while let Some(packet) = peer.receiver.poll_deliver(now) {
+        if !peer.limit.admit(now, packet.bytes.len()) {
             continue;
         }
         let file = &device.file;
-        coalescer.push(&waiting.bytes, waiting.partial_checksum, |bytes| {
+        coalescer.push(&packet.bytes, packet.partial_checksum, |bytes| {
             write(file, bytes)
         });
     }

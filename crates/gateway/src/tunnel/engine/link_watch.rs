@@ -7,32 +7,32 @@ use std::time::{Duration, Instant};
 use ropewalk_striping::tunnel::Ping;
 use rustix::fd::OwnedFd;
 
-use super::{End, Engine, sending};
+use super::{Engine, HandshakeRole, sending};
 use crate::tunnel::link_path::Path;
 use crate::tunnel::network_changes::NetworkChanges;
 use crate::tunnel::sockets::Change;
 
 /// Least interval between checks of the links, since changes of the network come in bursts.
-const STEP: Duration = Duration::from_millis(100);
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval of checks while a link is missing or silent, in addition to the kernel's notifications.
-const ANYHOW: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Time after which a silent link tries another address of the relay.
-const ANOTHER: Duration = Duration::from_secs(2);
+const RELAY_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct LinkWatch {
     changes: Option<NetworkChanges>,
-    looked: Instant,
+    checked_at: Instant,
     due: Option<Instant>,
-    tried_another: Instant,
+    relay_switched_at: Instant,
 }
 
 impl LinkWatch {
     pub(super) fn new(now: Instant, changes: Option<NetworkChanges>) -> LinkWatch {
         LinkWatch {
             changes,
-            looked: now,
+            checked_at: now,
             due: None,
-            tried_another: now,
+            relay_switched_at: now,
         }
     }
 
@@ -44,11 +44,11 @@ impl LinkWatch {
         if let Some(changes) = &self.changes {
             changes.clear();
         }
-        self.due = Some(self.looked + STEP);
+        self.due = Some(self.checked_at + MIN_CHECK_INTERVAL);
     }
 
-    pub(super) fn hurry(&mut self) {
-        self.due = Some(self.looked);
+    pub(super) fn check_now(&mut self) {
+        self.due = Some(self.checked_at);
     }
 
     /// Returns when to check the links; `None` while all are up.
@@ -58,28 +58,28 @@ impl LinkWatch {
 }
 
 impl Engine {
-    pub(super) fn look_at_links(&mut self, epoll: &OwnedFd) -> io::Result<()> {
-        let End::Initiator(_) = self.end else {
+    pub(super) fn check_links(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+        let HandshakeRole::Initiator(_) = self.end else {
             return Ok(());
         };
         let now = Instant::now();
-        self.ask_names(now);
+        self.resolve_names(now);
         if self.watch.due.is_none() && self.is_link_lost() {
-            self.watch.due = Some(self.watch.looked + ANYHOW);
+            self.watch.due = Some(self.watch.checked_at + CHECK_INTERVAL);
         }
         if self.watch.due.is_none_or(|due| now < due) {
             return Ok(());
         }
-        (self.watch.looked, self.watch.due) = (now, None);
+        (self.watch.checked_at, self.watch.due) = (now, None);
         for (link, change) in self.sockets.refresh() {
-            self.follow_link(epoll, link, change)?;
+            self.on_link_change(epoll, link, change)?;
         }
-        if now >= self.watch.tried_another + ANOTHER {
-            self.watch.tried_another = now;
+        if now >= self.watch.relay_switched_at + RELAY_TIMEOUT {
+            self.watch.relay_switched_at = now;
             for link in 0..self.sockets.len() {
                 let is_silent = self.sockets.link(link).is_some() && self.is_silent(link);
                 if is_silent && let Some(change) = self.sockets.try_another_relay(link) {
-                    self.follow_link(epoll, link, change)?;
+                    self.on_link_change(epoll, link, change)?;
                 }
             }
         }
@@ -101,28 +101,28 @@ impl Engine {
         status.up && status.suspected
     }
 
-    pub(super) fn follow_link(
+    pub(super) fn on_link_change(
         &mut self,
         epoll: &OwnedFd,
         link: usize,
         change: Change,
     ) -> io::Result<()> {
-        self.unpublished = true;
-        if change == Change::Found {
-            self.listen_to(epoll, link)?;
+        self.status_changed = true;
+        if change == Change::Opened {
+            self.add_socket(epoll, link)?;
         }
         let (instant, now) = self.now();
         let relay = self.sockets.relay(link);
         let peer = &mut self.peers[0];
-        let End::Initiator(dialer) = &mut self.end else {
+        let HandshakeRole::Initiator(dialer) = &mut self.end else {
             return Ok(());
         };
         if !peer.is_open(instant) {
-            dialer.hurry(instant);
+            dialer.retry_now(instant);
             return Ok(());
         }
         match (change, relay) {
-            (Change::Found, Some(relay)) => {
+            (Change::Opened, Some(relay)) => {
                 peer.add_path(now, link as u8, Path::new(link, relay, None));
                 peer.sender.on_new_path(now, link);
                 if peer.sender.is_in_use(link) {
@@ -137,8 +137,8 @@ impl Engine {
     }
 
     /// Sends a hello, if one is due, on the next link whose interface exists.
-    pub(super) fn say_hello(&mut self, now: Instant) {
-        let End::Initiator(dialer) = &mut self.end else {
+    pub(super) fn send_hello(&mut self, now: Instant) {
+        let HandshakeRole::Initiator(dialer) = &mut self.end else {
             return;
         };
         if dialer
@@ -147,14 +147,14 @@ impl Engine {
         {
             return;
         }
-        let there = self.sockets.iter().map(|(link, _)| link);
-        let in_use = there.filter(|&link| !self.contracts.terms(link).standby);
+        let available = self.sockets.iter().map(|(link, _)| link);
+        let in_use = available.filter(|&link| !self.policies.terms(link).standby);
         // Unmetered links first: they usually suffice.
         let (metered, free): (Vec<_>, Vec<_>) =
-            in_use.partition(|&link| self.contracts.is_metered(link));
-        let there = [free, metered].concat();
-        self.unpublished = true;
-        let (link, hello) = dialer.hello(now, &there);
+            in_use.partition(|&link| self.policies.is_metered(link));
+        let available = [free, metered].concat();
+        self.status_changed = true;
+        let (link, hello) = dialer.hello(now, &available);
         if let Some(link) = link
             && let Some(relay) = self.sockets.relay(link)
         {

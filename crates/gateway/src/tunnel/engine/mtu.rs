@@ -4,15 +4,15 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Flow;
 use tracing::{info, warn};
 
-use super::{End, Engine, states, write};
-use crate::tunnel::oversize::Fate;
+use super::{Engine, HandshakeRole, states, write};
+use crate::tunnel::oversize::OversizeAction;
 use crate::tunnel::status::PeerStatus;
 use crate::tunnel::super_packet::SuperPacket;
 
 impl Engine {
     /// Sets the MTU of a client's device to the path MTU of its links.
-    pub(super) fn follow_path_mtu(&mut self) {
-        let End::Initiator(_) = self.end else {
+    pub(super) fn update_mtu(&mut self) {
+        let HandshakeRole::Initiator(_) = self.end else {
             return;
         };
         let (most, before) = self.mtus;
@@ -33,25 +33,31 @@ impl Engine {
 
     /// Returns the longest packet that may be sent to a peer, if this one is longer. A client's device has
     /// that MTU, but the relay's device serves several peers.
-    pub(super) fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
-        let End::Responder(_) = self.end else {
+    pub(super) fn exceeded_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
+        let HandshakeRole::Responder(_) = self.end else {
             return None;
         };
         let mtu = self.peers[peer].mtu()?;
-        (packet.longest() > mtu as usize).then_some(mtu)
+        (packet.max_piece_len() > mtu as usize).then_some(mtu)
     }
 
-    pub(super) fn take_oversize(&mut self, now: Time, peer: usize, packet: SuperPacket, mtu: u32) {
+    pub(super) fn handle_oversize(
+        &mut self,
+        now: Time,
+        peer: usize,
+        packet: SuperPacket,
+        mtu: u32,
+    ) {
         let flow = Flow::of(packet.packet());
         match self.oversize.decide(now, packet, mtu, &self.pool) {
-            Fate::Cut(pieces) => {
+            OversizeAction::Fragments(pieces) => {
                 for piece in pieces {
                     let len = piece.len() as u32;
                     self.peers[peer].sender.enqueue(now, piece, len, flow);
                 }
             }
-            Fate::Answered(answer) => write(&self.device.file, &answer),
-            Fate::Dropped => {}
+            OversizeAction::Reply(answer) => write(&self.device.file, &answer),
+            OversizeAction::Drop => {}
         }
     }
 }

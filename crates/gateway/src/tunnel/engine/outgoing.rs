@@ -11,29 +11,29 @@ use ropewalk_wire::gateway::tunnel::TunnelFrame;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-use super::{End, Engine, TURN, sending, source, write};
+use super::{Engine, HandshakeRole, MAX_BATCHES, sending, source, write};
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::super_packet::{Piece, SuperPacket, VNET_LEN};
 
 /// Packets up to this length are copied out of the buffer they were read into.
-const SMALL: usize = 4096;
+const MAX_COPIED: usize = 4096;
 
 impl Engine {
     pub(super) fn take_packets(&mut self) -> io::Result<()> {
         let (_, now) = self.now();
-        for _ in 0..TURN {
+        for _ in 0..MAX_BATCHES {
             let mut bytes = self.pool.take();
             match rustix::io::read(&self.device.file, spare_capacity(&mut bytes)) {
                 Ok(_) => {}
                 Err(Errno::AGAIN | Errno::INTR) => {
-                    self.pool.give_back(bytes);
+                    self.pool.recycle(bytes);
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
             }
-            if bytes.len() <= SMALL {
+            if bytes.len() <= MAX_COPIED {
                 let small = bytes.clone();
-                self.pool.give_back(mem::replace(&mut bytes, small));
+                self.pool.recycle(mem::replace(&mut bytes, small));
             }
             let Some(packet) = SuperPacket::parse(bytes, &self.pool) else {
                 continue;
@@ -47,8 +47,8 @@ impl Engine {
             let Some(number) = self.peer_of(packet.packet()) else {
                 continue;
             };
-            if let Some(mtu) = self.least_mtu(number, &packet) {
-                self.take_oversize(now, number, packet, mtu);
+            if let Some(mtu) = self.exceeded_mtu(number, &packet) {
+                self.handle_oversize(now, number, packet, mtu);
                 continue;
             }
             let flow = Flow::of(packet.packet());
@@ -80,8 +80,8 @@ impl Engine {
 
     fn peer_of(&self, packet: &[u8]) -> Option<usize> {
         match self.end {
-            End::Initiator(_) => Some(0),
-            End::Responder(_) => {
+            HandshakeRole::Initiator(_) => Some(0),
+            HandshakeRole::Responder(_) => {
                 let destination = IpView::parse(packet).ok()?.destination();
                 self.addresses.get(&destination).copied()
             }
@@ -107,7 +107,7 @@ impl Engine {
                     peer.answer(now, link, &frame, sending(sockets));
                 }
             }
-            while peer.limit.opens_at() <= now
+            while peer.limit.ready_at() <= now
                 && let Some(first) = peer.sender.poll_transmit(now)
             {
                 let link = first.link;

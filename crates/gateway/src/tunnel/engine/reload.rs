@@ -3,7 +3,7 @@
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::{info, warn};
 
-use super::{End, Engine, sending};
+use super::{Engine, HandshakeRole, sending};
 use crate::Link;
 use crate::keys::Clients;
 use crate::tunnel::control::Reload;
@@ -11,15 +11,15 @@ use crate::tunnel::control::Reload;
 impl Engine {
     pub(super) fn reload(&mut self, reload: Reload) {
         match (reload, &self.end) {
-            (Reload::Clients(clients), End::Responder(_)) => self.follow_clients(clients),
-            (Reload::Links(links), End::Initiator(_)) => self.follow_links(&links),
+            (Reload::Clients(clients), HandshakeRole::Responder(_)) => self.apply_clients(clients),
+            (Reload::Links(links), HandshakeRole::Initiator(_)) => self.apply_links(&links),
             _ => {}
         }
-        self.unpublished = true;
+        self.status_changed = true;
     }
 
     /// Disconnects clients whose name, or whose addresses in use, are no longer in the list.
-    fn follow_clients(&mut self, clients: Clients) {
+    fn apply_clients(&mut self, clients: Clients) {
         let (_, now) = self.now();
         let mut cut = Vec::new();
         for (key, &number) in &self.keys {
@@ -35,7 +35,7 @@ impl Engine {
                 continue;
             }
             info!(
-                "{}: cut: the list of clients does not have it any more",
+                "{}: disconnected: not in the list of clients any more",
                 peer.name
             );
             // The message is not repeated, so it is sent on all links: some may be down.
@@ -49,29 +49,29 @@ impl Engine {
             cut.push(number);
         }
         for number in cut {
-            self.let_out(number);
+            self.disconnect(number);
         }
-        if let End::Responder(responder) = &mut self.end {
+        if let HandshakeRole::Responder(responder) = &mut self.end {
             responder.set_clients(clients);
         }
     }
 
     /// Applies a list of links. Links whose name remains keep their number and their state.
-    fn follow_links(&mut self, links: &[Link]) {
+    fn apply_links(&mut self, links: &[Link]) {
         // Bytes carried so far count under the previous contracts.
         self.count_carried();
-        for number in 0..self.contracts.len() {
-            let Some(name) = self.contracts.name(number) else {
+        for number in 0..self.policies.len() {
+            let Some(name) = self.policies.name(number) else {
                 continue;
             };
             match links.iter().find(|link| link.name == name) {
                 Some(link) => {
                     self.sockets.set_link(number, link);
-                    self.contracts.set(number, link);
+                    self.policies.set(number, link);
                 }
                 None => {
                     info!("link {name}: removed");
-                    self.contracts.remove(number);
+                    self.policies.remove(number);
                     self.sockets.remove_link(number);
                     if number < self.peers[0].sender.links() {
                         self.peers[0].sender.set_up(number, false);
@@ -80,22 +80,22 @@ impl Engine {
             }
         }
         for link in links {
-            if self.contracts.has(&link.name) {
+            if self.policies.has(&link.name) {
                 continue;
             }
-            if self.contracts.len() > usize::from(TunnelHeader::MAX_LINK) {
+            if self.policies.len() > usize::from(TunnelHeader::MAX_LINK) {
                 warn!(
-                    "link {}: no number is left for it; it takes a restart",
+                    "link {}: no link number is left; restart the tunnel to add it",
                     link.name
                 );
                 continue;
             }
-            self.contracts.add(link);
+            self.policies.add(link);
             self.sockets.add_link(link);
         }
-        self.watch.hurry();
+        self.watch.check_now();
         if let Some(names) = &mut self.names {
-            names.hurry_all();
+            names.retry_all_links();
         }
     }
 }

@@ -7,7 +7,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Ping;
 use tracing::info;
 
-use super::{End, Engine, sending};
+use super::{Engine, HandshakeRole, sending};
 use crate::source::source;
 use crate::tunnel::link_path::Path;
 use crate::tunnel::peer::Peer;
@@ -16,10 +16,10 @@ use crate::tunnel::responder::{AcceptedClient, Reply};
 
 impl Engine {
     /// Removes a client; packets to its addresses are dropped until it connects again.
-    pub(super) fn let_out(&mut self, number: usize) {
-        self.peers[number].shut();
+    pub(super) fn disconnect(&mut self, number: usize) {
+        self.peers[number].close_session();
         self.addresses.retain(|_, &mut other| other != number);
-        self.forget_sessions(number);
+        self.prune_sessions(number);
     }
 
     pub(super) fn on_hello(
@@ -28,13 +28,13 @@ impl Engine {
         path: Path,
         datagram: &[u8],
     ) -> Result<(), Refusal> {
-        let End::Responder(responder) = &mut self.end else {
+        let HandshakeRole::Responder(responder) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
         let (peers, sessions) = (&self.peers, &self.sessions);
         let is_known = |address: IpAddr| {
             let is_it = |remote: &SocketAddr| source(remote.ip()) == address;
-            peers.iter().any(|peer| peer.leads_to(is_it))
+            peers.iter().any(|peer| peer.has_remote(is_it))
         };
         let is_taken = |id| sessions.contains_key(&id);
         let reply = responder.on_hello(now, path.remote, datagram, is_known, is_taken)?;
@@ -68,7 +68,7 @@ impl Engine {
         } = accepted;
         self.peers[number].limit.set(rate);
         self.peers[number].offer_keys(keys, hello.addresses, from);
-        self.forget_sessions(number);
+        self.prune_sessions(number);
         for session in self.peers[number].sessions() {
             self.sessions.insert(session, number);
         }
@@ -80,7 +80,7 @@ impl Engine {
         link: usize,
         datagram: &[u8],
     ) -> Result<(), Refusal> {
-        let End::Initiator(dialer) = &mut self.end else {
+        let HandshakeRole::Initiator(dialer) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
         let keys = dialer.on_answer(now.0, link, datagram)?;
@@ -92,8 +92,8 @@ impl Engine {
         self.sessions.insert(keys.ours, 0);
         peer.use_keys(keys);
         peer.unanswered = None;
-        for link in 0..self.contracts.len() {
-            peer.set_terms(now.1, link, self.contracts.terms(link));
+        for link in 0..self.policies.len() {
+            peer.set_terms(now.1, link, self.policies.terms(link));
         }
         // A restarted relay has no terms.
         self.announcer.begin_anew(now.1);
@@ -108,11 +108,11 @@ impl Engine {
                 None => peer.sender.set_up(link, false),
             }
         }
-        self.forget_sessions(0);
+        self.prune_sessions(0);
         Ok(())
     }
 
-    pub(super) fn forget_sessions(&mut self, number: usize) {
+    pub(super) fn prune_sessions(&mut self, number: usize) {
         let live: Vec<u32> = self.peers[number].sessions().collect();
         self.sessions
             .retain(|session, &mut peer| peer != number || live.contains(session));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
 
-use super::{End, Engine};
+use super::{Engine, HandshakeRole};
 use crate::status::document::{Session, State};
 use crate::tunnel::status::{PeerLink, PeerStatus};
 
@@ -18,29 +18,29 @@ const LOGGED_EVERY: Duration = Duration::from_secs(1);
 impl Engine {
     /// Completes the client's status: the session's state, and why links are not in use.
     pub(super) fn explain(&self, now: Instant, status: &mut PeerStatus) {
-        let End::Initiator(dialer) = &self.end else {
+        let HandshakeRole::Initiator(dialer) = &self.end else {
             return;
         };
         status.session = match self.peers[0].is_open(now) {
             true if self.peers[0].is_silent_for(now, SILENCE) => Session::Silent,
             true => Session::Up,
-            false if dialer.is_turned_away() => Session::Refused,
+            false if dialer.is_refused() => Session::Refused,
             false => Session::Handshaking,
         };
-        let numbers = 0..self.contracts.len();
-        let there = numbers.filter(|&number| self.contracts.name(number).is_some());
-        for (number, link) in there.zip(&mut status.links) {
+        let numbers = 0..self.policies.len();
+        let listed = numbers.filter(|&number| self.policies.name(number).is_some());
+        for (number, link) in listed.zip(&mut status.links) {
             let has_socket = self.sockets.get(number).is_some();
-            link.sent.terms = self.contracts.terms(number);
+            link.sent.terms = self.policies.terms(number);
             let standby = link.sent.terms.standby;
             link.is_dialled = has_socket && !status.open && !standby;
             link.reason = match (has_socket, standby) {
                 (false, _) if self.sockets.relay(number).is_none() => {
                     let failure = self.names.as_ref().and_then(|names| names.failure(number));
-                    let looked_up = "the name of the relay is being resolved";
-                    Some(failure.unwrap_or_else(|| looked_up.to_owned()))
+                    let resolving = "the name of the relay is being resolved";
+                    Some(failure.unwrap_or_else(|| resolving.to_owned()))
                 }
-                (false, _) => self.sockets.missing(number).map(str::to_owned),
+                (false, _) => self.sockets.unavailable_reason(number).map(str::to_owned),
                 (true, true) => Some("on standby".to_owned()),
                 (true, false) => reason(link, status.session).map(str::to_owned),
             };
@@ -123,11 +123,11 @@ impl StateLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tunnel::Received;
+    use crate::tunnel::ReceivedTraffic;
     use ropewalk_striping::tunnel::LinkStatus;
 
     #[test]
-    fn link_state_is_logged_once_for_each_change_and_at_most_each_second() {
+    fn change_logs_at_most_one_line_per_second() {
         let mut link = PeerLink {
             name: "wifi".to_owned(),
             quota: None,
@@ -136,8 +136,8 @@ mod tests {
                 path_mtu: 1500,
                 ..LinkStatus::default()
             },
-            received: Received::default(),
-            their_path_mtu: None,
+            received: ReceivedTraffic::default(),
+            peer_path_mtu: None,
             heard: None,
             is_dialled: false,
             reason: None,

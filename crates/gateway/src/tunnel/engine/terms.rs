@@ -5,41 +5,41 @@ use ropewalk_striping::tunnel::{LinkTerms, Ping};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::info;
 
-use super::{End, Engine, sending};
+use super::{Engine, HandshakeRole, sending};
 use crate::tunnel::peer::Peer;
 use crate::tunnel::refusal::Refusal;
-use crate::tunnel::sockets::Sockets;
+use crate::tunnel::sockets::TunnelSockets;
 
 impl Engine {
     pub(super) fn count_carried(&mut self) {
         let (_, now) = self.now();
         let sockets = &self.sockets;
-        self.contracts.count(now, |link| sockets.take_carried(link));
+        self.policies.count(now, |link| sockets.take_carried(link));
     }
 
-    pub(super) fn follow_terms(&mut self) {
+    pub(super) fn update_terms(&mut self) {
         let (instant, now) = self.now();
-        let End::Initiator(dialer) = &mut self.end else {
+        let HandshakeRole::Initiator(dialer) = &mut self.end else {
             return;
         };
         let sockets = &self.sockets;
-        if self.contracts.is_count_due(now) {
-            self.contracts.count(now, |link| sockets.take_carried(link));
+        if self.policies.is_count_due(now) {
+            self.policies.count(now, |link| sockets.take_carried(link));
         }
         let peer = &mut self.peers[0];
         let is_open = peer.is_open(instant);
-        self.contracts.follow(now, |link| {
-            let is_there = sockets.get(link).is_some();
-            let is_known = is_there && is_open && link < peer.sender.links();
-            (is_there, is_known && peer.sender.is_alive(link))
+        self.policies.follow(now, |link| {
+            let has_socket = sockets.get(link).is_some();
+            let is_known = has_socket && is_open && link < peer.sender.links();
+            (has_socket, is_known && peer.sender.is_alive(link))
         });
-        for link in 0..self.contracts.len() {
-            let (before, terms) = (peer.terms(link), self.contracts.terms(link));
+        for link in 0..self.policies.len() {
+            let (before, terms) = (peer.terms(link), self.policies.terms(link));
             if before == terms {
                 continue;
             }
             if before.standby != terms.standby
-                && let Some(name) = self.contracts.name(link)
+                && let Some(name) = self.policies.name(link)
             {
                 let state = if terms.standby {
                     "on standby"
@@ -49,19 +49,19 @@ impl Engine {
                 info!("link {name}: {state}");
             }
             self.announcer.set(now, link, terms);
-            use_on(peer, now, link, terms, sockets);
+            apply_terms(peer, now, link, terms, sockets);
             if !is_open {
-                dialer.hurry(instant);
+                dialer.retry_now(instant);
             }
-            self.unpublished = true;
+            self.status_changed = true;
         }
         if is_open && self.announcer.due().is_some_and(|due| due <= now) {
-            self.tell_terms(now);
+            self.announce_terms(now);
         }
     }
 
     /// Announces due terms, on the fastest link and on the link itself.
-    fn tell_terms(&mut self, now: Time) {
+    fn announce_terms(&mut self, now: Time) {
         let peer = &mut self.peers[0];
         for (link, version, terms) in self.announcer.poll(now) {
             let frame = TunnelFrame::Terms {
@@ -78,9 +78,9 @@ impl Engine {
 
     /// Returns when terms may change, or must be announced.
     pub(super) fn terms_due(&self, is_open: bool) -> Option<Time> {
-        let contracts = self.contracts.due(self.sockets.have_carried());
+        let policies = self.policies.due(self.sockets.has_carried());
         let announcer = self.announcer.due().filter(|_| is_open);
-        contracts.into_iter().chain(announcer).min()
+        policies.into_iter().chain(announcer).min()
     }
 }
 
@@ -89,13 +89,13 @@ pub(super) fn on_terms(
     now: Time,
     (link, version, terms): (u8, u32, LinkTerms),
     by: u8,
-    sockets: &Sockets,
+    sockets: &TunnelSockets,
 ) -> Result<(), Refusal> {
     if link > TunnelHeader::MAX_LINK {
         return Err(Refusal::Malformed);
     }
     if peer.announced.is_news(link, version) {
-        use_on(peer, now, usize::from(link), terms, sockets);
+        apply_terms(peer, now, usize::from(link), terms, sockets);
     }
     let seen = TunnelFrame::TermsSeen { link, version };
     if let Some(by) = peer.sender.answer_link(now, usize::from(by)) {
@@ -105,10 +105,10 @@ pub(super) fn on_terms(
 }
 
 /// Changes the terms of a link, and pings it if its standby ends.
-fn use_on(peer: &mut Peer, now: Time, link: usize, terms: LinkTerms, sockets: &Sockets) {
-    let comes_back = peer.terms(link).standby && !terms.standby;
+fn apply_terms(peer: &mut Peer, now: Time, link: usize, terms: LinkTerms, sockets: &TunnelSockets) {
+    let ends_standby = peer.terms(link).standby && !terms.standby;
     peer.set_terms(now, link, terms);
-    if comes_back && link < peer.sender.links() && peer.sender.is_in_use(link) {
+    if ends_standby && link < peer.sender.links() && peer.sender.is_in_use(link) {
         peer.ping(now, Ping::sign_of_life(link), sending(sockets));
     }
 }

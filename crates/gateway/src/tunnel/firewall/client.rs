@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{REFUSE, chain, families, list};
+use super::{REJECT, chain, families, list};
 use crate::tunnel::config::Prefix;
 
 /// Destinations of local networks: private, link-local, multicast and broadcast addresses.
@@ -11,7 +11,7 @@ pub(super) const LOCAL_V4: &str = "10.0.0.0/8, 100.64.0.0/10, 169.254.0.0/16, 17
 const LOCAL_V6: &str = "fc00::/7, fe80::/10, ff00::/8";
 
 #[derive(Clone, Debug)]
-pub(in crate::tunnel) struct Guard {
+pub(in crate::tunnel) struct KillSwitch {
     /// Firewall mark of the tunnel's own sockets.
     pub mark: u32,
     /// Interfaces of the links; `None` if one of them is not known.
@@ -47,7 +47,7 @@ pub(super) fn client(device: &str, addresses: &[Prefix]) -> String {
         + &chain("own_source", after, &own)
 }
 
-impl Guard {
+impl KillSwitch {
     pub(super) fn chains(&self, device: &str) -> String {
         let mut leaving = format!(
             "    oifname {{ \"{device}\", \"lo\" }} accept
@@ -72,7 +72,7 @@ impl Guard {
             // Machines behind this one may have public addresses.
             let _ = writeln!(leaving, "{other} ct direction reply accept");
         }
-        let _ = writeln!(leaving, "    counter {REFUSE}\n    drop");
+        let _ = writeln!(leaving, "    counter {REJECT}\n    drop");
         let output = format!(
             "    meta mark {} accept
     udp sport 68 udp dport 67 accept

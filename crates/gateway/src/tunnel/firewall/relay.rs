@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::{REFUSE, chain, families, list};
+use super::{REJECT, chain, families, list};
 use crate::relay::rules::{Hosts, Rule};
 use crate::relay::special;
 use crate::tunnel::config::Prefix;
@@ -70,7 +70,7 @@ pub(super) fn relay(
              oifname \"{device}\" ct status dnat accept\n    oifname \"{device}\" drop"
         );
     }
-    let refused = format!("    {REFUSE}\n    drop\n");
+    let refused = format!("    {REJECT}\n    drop\n");
     let mut out = chain("refused", "", &refused);
     let to_relay = accepted(allow, deny, to_relay);
     out += &chain(
@@ -79,7 +79,7 @@ pub(super) fn relay(
         &(is_established.to_owned() + &echo + &to_relay),
     );
     let never = "    ip daddr { 0.0.0.0, 224.0.0.0/4, 255.255.255.255 } drop\n    ip6 daddr { ::, ff00::/8 } drop\n";
-    let through = accepted(allow, deny, |rule| through(rule, addresses));
+    let forwarded = accepted(allow, deny, |rule| forwarded(rule, addresses));
     // NAT skips packets of no known connection: they would leave with the client's own address.
     let is_invalid = match masquerade {
         true => "    ct state invalid drop\n",
@@ -88,7 +88,7 @@ pub(super) fn relay(
     out += &chain(
         "through",
         "",
-        &(is_invalid.to_owned() + is_established + never + &through),
+        &(is_invalid.to_owned() + is_established + never + &forwarded),
     );
     out += &chain(
         "input",
@@ -134,7 +134,7 @@ fn to_relay(rule: &Rule) -> Vec<String> {
 
 /// Matches of a rule, for packets that the relay forwards. A client's address matches only a rule that names
 /// it, like the relay's own addresses.
-fn through(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
+fn forwarded(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
     let ports = ports(rule);
     let [v4, v6] = families(addresses).map(|(family, prefixes)| match prefixes.is_empty() {
         true => String::new(),

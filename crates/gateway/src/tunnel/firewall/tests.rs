@@ -42,7 +42,7 @@ fn ruleset_replaces_its_table_in_one_transaction() {
 
 #[test]
 fn client_translates_to_its_first_address_of_each_family() {
-    let client = Firewall::Client { guard: None };
+    let client = Firewall::Client { kill_switch: None };
     let own = addresses(&["10.9.0.2/24", "10.9.0.7/24", "fd00:9::2/64"]);
     let text = client.ruleset("rope0", &own);
     assert_eq!(
@@ -61,14 +61,16 @@ fn client_translates_to_its_first_address_of_each_family() {
 
 #[test]
 fn guard_knows_links_and_mark() {
-    let guard = |links: &[&str]| {
+    let kill_switch = |links: &[&str]| {
         let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
         let links = Some(links).filter(|links| !links.is_empty());
-        let guard = Guard { mark: 7, links };
-        let client = Firewall::Client { guard: Some(guard) };
+        let kill_switch = KillSwitch { mark: 7, links };
+        let client = Firewall::Client {
+            kill_switch: Some(kill_switch),
+        };
         client.ruleset("rope0", &addresses(&["10.9.0.2/24"]))
     };
-    let text = guard(&["wlan0", "wwan0"]);
+    let text = kill_switch(&["wlan0", "wwan0"]);
     assert_eq!(
         chain_of(&text, "output")[1..],
         [
@@ -87,7 +89,7 @@ fn guard_knows_links_and_mark() {
     assert!(!leaving.iter().any(|rule| rule.starts_with("udp")));
     assert_eq!(leaving.last().unwrap(), "drop");
     // The interface of a link is unknown, so any interface may be one.
-    let leaving = chain_of(&guard(&[]), "leaving");
+    let leaving = chain_of(&kill_switch(&[]), "leaving");
     let answers = format!("ct direction reply ip daddr {{ {LOCAL_V4} }} accept");
     assert!(leaving.contains(&answers), "{leaving:#?}");
     let is_new = |rule: &String| rule.contains("daddr") && !rule.contains("reply");
@@ -95,7 +97,7 @@ fn guard_knows_links_and_mark() {
 }
 
 #[test]
-fn rules_are_in_the_order_of_their_strength() {
+fn rules_are_in_order_of_precedence() {
     let allow = ["private", "169.254.169.254:80", "own:53", "10.1.0.0/16"];
     let text = of_relay(&allow, &["10.1.2.0/24:22,20-23,24"], true);
     let ports = "meta l4proto { tcp, udp, sctp, dccp } th dport";
@@ -159,7 +161,7 @@ fn connections_of_each_client_are_bounded_in_both_families() {
 }
 
 #[test]
-fn networks_within_others_are_left_out() {
+fn networks_of_omits_networks_within_others() {
     let all = addresses(&["10.9.0.1/24", "10.9.0.5/32", "10.9.0.9/24", "10.8.0.1/16"]);
     let all: Vec<&Prefix> = all.iter().collect();
     assert_eq!(networks_of(&all), "10.9.0.0/24, 10.8.0.0/16");

@@ -14,7 +14,7 @@ use crate::given;
 use crate::links::Egress;
 use crate::relay::rules::Rule;
 use crate::tunnel::config::Prefix;
-use crate::tunnel::firewall::{Firewall, Guard};
+use crate::tunnel::firewall::{Firewall, KillSwitch};
 
 const EXECUTABLE: u32 = 0o111;
 
@@ -105,7 +105,7 @@ pub(in crate::tunnel) struct HookVariables {
 
 impl HookOptions {
     /// Returns the hook's argument, if the command only runs the hook.
-    pub fn alone(&self) -> Option<&'static str> {
+    pub fn run_only(&self) -> Option<&'static str> {
         match self.run_hook {
             RunHook::Prepare => Some("prepare"),
             RunHook::Up => Some("up"),
@@ -153,7 +153,7 @@ impl HookOptions {
         }
     }
 
-    pub fn is_left_to_another(&self) -> bool {
+    pub fn is_run_elsewhere(&self) -> bool {
         matches!(self.run_hook, RunHook::Never)
     }
 
@@ -177,7 +177,7 @@ impl HookOptions {
                 deny: self.deny.clone(),
             }),
             false => self.default_route.then(|| Firewall::Client {
-                guard: (self.leak == Leak::Block).then(|| Guard {
+                kill_switch: (self.leak == Leak::Block).then(|| KillSwitch {
                     mark: self.mark,
                     links: variables.links.iter().map(interface_of).collect(),
                 }),
@@ -279,7 +279,7 @@ mod tests {
             links: vec!["wlan0".parse().unwrap(), "192.0.2.7".parse().unwrap()],
             relay: "relay:4434".to_owned(),
         });
-        let hook = hook.unwrap().of_device("rope-0");
+        let hook = hook.unwrap().for_device("rope-0");
         let variable = |name| {
             let mut variables = hook.environment.iter();
             variables
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_cannot_be_run_is_refused_before_anything_is_made() {
+    fn hook_that_cannot_run_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("hook");
         fs::write(&program, "").unwrap();

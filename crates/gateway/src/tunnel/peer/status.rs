@@ -9,7 +9,7 @@ use super::Peer;
 use crate::quota::QuotaStatus;
 use crate::status::document;
 use crate::tunnel::path_mtu_notice::PathMtuNotice;
-use crate::tunnel::status::{PeerLink, PeerStatus, Received};
+use crate::tunnel::status::{PeerLink, PeerStatus, ReceivedTraffic};
 
 impl Peer {
     /// Returns its status. `about` returns a link's name and usage, unless the link was removed. Links up to
@@ -21,20 +21,20 @@ impl Peer {
         count: usize,
         about: impl Fn(usize) -> Option<(String, Option<QuotaStatus>)>,
     ) -> PeerStatus {
-        let (waiting, room) = self.sender.backlog();
+        let (queued, limit) = self.sender.backlog();
         let links = (0..self.sender.links().max(count)).filter_map(|number| {
             let (name, quota) = about(number)?;
-            let received = self
-                .receiver
-                .link(number)
-                .map_or_else(Received::default, |link| {
-                    let (datagrams, bytes) = link.counts();
-                    Received {
-                        datagrams,
-                        bytes,
-                        reordered: link.reordered(),
-                    }
-                });
+            let received =
+                self.receiver
+                    .link(number)
+                    .map_or_else(ReceivedTraffic::default, |link| {
+                        let (datagrams, bytes) = link.counts();
+                        ReceivedTraffic {
+                            datagrams,
+                            bytes,
+                            reordered: link.reordered(),
+                        }
+                    });
             Some(PeerLink {
                 name,
                 quota,
@@ -46,7 +46,10 @@ impl Peer {
                     },
                 },
                 received,
-                their_path_mtu: self.path_mtus.get(number).and_then(PathMtuNotice::theirs),
+                peer_path_mtu: self
+                    .path_mtus
+                    .get(number)
+                    .and_then(PathMtuNotice::peer_path_mtu),
                 heard: self
                     .receiver
                     .link(number)
@@ -68,7 +71,7 @@ impl Peer {
             mtu: self.mtu(),
             sent: self.sender.counters(),
             over_rate: self.limit.dropped(),
-            backlog: (Bytes::new(waiting), Bytes::new(room)),
+            backlog: (Bytes::new(queued), Bytes::new(limit)),
             received: self.receiver.counters(),
             held: Bytes::new(self.receiver.held()),
             skew: self.receiver.skew(now.1),

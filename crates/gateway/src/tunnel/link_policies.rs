@@ -8,58 +8,58 @@ use crate::links::{Link, Rank};
 use crate::quota::{QuotaStatus, UsageStore};
 
 /// Interval at which usage is counted, and at which the start of a new period is checked.
-const COUNTED_EVERY: Time = Time::from_millis(50);
-const LOOKED_AT_EVERY: Time = Time::from_secs(1);
+const COUNT_INTERVAL: Time = Time::from_millis(50);
+const PERIOD_CHECK_INTERVAL: Time = Time::from_secs(1);
 /// Relative change of the cost above which it is announced again.
-const OTHER_COST: f64 = 0.1;
+const MIN_COST_CHANGE: f64 = 0.1;
 
 /// The links, by number, and their terms of use.
 #[derive(Debug)]
-pub struct Contracts {
+pub struct LinkPolicies {
     /// A removed link keeps its number.
     links: Vec<Option<Link>>,
     usage: UsageStore,
     standby: Standby,
-    uses: Vec<Use>,
+    uses: Vec<LinkUse>,
     counted_at: Time,
 }
 
 /// Current consequences of a link's rank and quota.
 #[derive(Clone, Copy, Debug, Default)]
-struct Use {
+struct LinkUse {
     tier: Option<Tier>,
     terms: LinkTerms,
 }
 
-impl Contracts {
+impl LinkPolicies {
     #[must_use]
-    pub fn new(links: &[Link], usage: UsageStore) -> Contracts {
-        let mut contracts = Contracts {
+    pub fn new(links: &[Link], usage: UsageStore) -> LinkPolicies {
+        let mut policies = LinkPolicies {
             links: Vec::new(),
             usage,
             standby: Standby::default(),
             uses: Vec::new(),
             counted_at: Time::ZERO,
         };
-        links.iter().for_each(|link| contracts.add(link));
-        contracts
+        links.iter().for_each(|link| policies.add(link));
+        policies
     }
 
     pub fn add(&mut self, link: &Link) {
         self.links.push(Some(link.clone()));
-        self.uses.push(Use::default());
-        self.reconsider(self.links.len() - 1);
+        self.uses.push(LinkUse::default());
+        self.update(self.links.len() - 1);
     }
 
     pub fn set(&mut self, number: usize, link: &Link) {
         self.links[number] = Some(link.clone());
-        self.reconsider(number);
+        self.update(number);
     }
 
     /// Removes a link; its number is not reused.
     pub fn remove(&mut self, number: usize) {
         self.links[number] = None;
-        self.uses[number] = Use::default();
+        self.uses[number] = LinkUse::default();
     }
 
     #[must_use]
@@ -93,7 +93,7 @@ impl Contracts {
 
     #[must_use]
     pub fn is_count_due(&self, now: Time) -> bool {
-        now >= self.counted_at + COUNTED_EVERY
+        now >= self.counted_at + COUNT_INTERVAL
     }
 
     /// Counts the bytes that links have carried since the last call.
@@ -105,16 +105,16 @@ impl Contracts {
                 && link.allowance.is_metered()
             {
                 self.usage.charge(link, bytes);
-                self.reconsider(number);
+                self.update(number);
             }
         }
     }
 
     pub fn follow(&mut self, now: Time, state: impl Fn(usize) -> (bool, bool) + Copy) {
-        let links = self.uses.iter().enumerate().map(|(number, one)| {
+        let links = self.uses.iter().enumerate().map(|(number, link_use)| {
             let (is_there, is_alive) = state(number);
             Candidate {
-                tier: one.tier,
+                tier: link_use.tier,
                 is_there,
                 is_alive,
             }
@@ -124,7 +124,7 @@ impl Contracts {
 
     #[must_use]
     pub fn terms(&self, number: usize) -> LinkTerms {
-        let Use { tier, terms } = self.uses[number];
+        let LinkUse { tier, terms } = self.uses[number];
         LinkTerms {
             standby: self.standby.includes(tier),
             ..terms
@@ -136,14 +136,14 @@ impl Contracts {
     pub fn due(&self, has_carried: bool) -> Option<Time> {
         let is_metered = (0..self.links.len()).any(|number| self.is_metered(number));
         let within = match has_carried {
-            true => COUNTED_EVERY,
-            false => LOOKED_AT_EVERY,
+            true => COUNT_INTERVAL,
+            false => PERIOD_CHECK_INTERVAL,
         };
         let counting = is_metered.then(|| self.counted_at + within);
         self.standby.due().into_iter().chain(counting).min()
     }
 
-    fn reconsider(&mut self, number: usize) {
+    fn update(&mut self, number: usize) {
         let Some(link) = &self.links[number] else {
             return;
         };
@@ -156,14 +156,14 @@ impl Contracts {
             Rank::Backup => Some(Tier::Backup),
         };
         let before = self.uses[number].terms.cost;
-        let is_other = (terms.cost - before).abs() > OTHER_COST * before;
+        let is_changed = (terms.cost - before).abs() > MIN_COST_CHANGE * before;
         let terms = LinkTerms {
             standby: false,
             rate: terms.rate,
-            cost: if is_other { terms.cost } else { before },
+            cost: if is_changed { terms.cost } else { before },
             priority: link.priority,
         };
-        self.uses[number] = Use { tier, terms };
+        self.uses[number] = LinkUse { tier, terms };
     }
 }
 
@@ -172,30 +172,30 @@ mod tests {
     use super::*;
     use ropewalk_quantities::Rate;
 
-    fn contracts(links: &[&str]) -> Contracts {
+    fn policies(links: &[&str]) -> LinkPolicies {
         let links: Vec<Link> = links.iter().map(|link| link.parse().unwrap()).collect();
-        Contracts::new(&links, UsageStore::default())
+        LinkPolicies::new(&links, UsageStore::default())
     }
 
-    fn on_standby(contracts: &Contracts) -> Vec<bool> {
-        let links = 0..contracts.len();
-        links.map(|link| contracts.terms(link).standby).collect()
+    fn on_standby(policies: &LinkPolicies) -> Vec<bool> {
+        let links = 0..policies.len();
+        links.map(|link| policies.terms(link).standby).collect()
     }
 
     const ALIVE: fn(usize) -> (bool, bool) = |_| (true, true);
 
     #[test]
-    fn links_without_a_contract_have_the_usual_terms() {
-        let contracts = contracts(&["a=lo", "b=127.0.0.1"]);
+    fn terms_without_quota_are_the_default() {
+        let policies = policies(&["a=lo", "b=127.0.0.1"]);
         for link in 0..2 {
-            assert_eq!(contracts.terms(link), LinkTerms::default());
+            assert_eq!(policies.terms(link), LinkTerms::default());
         }
-        assert_eq!(contracts.due(true), None);
+        assert_eq!(policies.due(true), None);
     }
 
     #[test]
-    fn ranks_and_what_a_quota_leaves_say_who_is_on_standby() {
-        let mut contracts = contracts(&[
+    fn standby_follows_rank_and_quota() {
+        let mut policies = policies(&[
             "wifi=lo",
             "lte=lo,rank=backup,cost=5,priority=2",
             "sim=lo,quota=1MB",
@@ -203,44 +203,44 @@ mod tests {
             "pre=lo,quota=1MB,at_cap=stop",
             "slow=lo,quota=1MB,at_cap=512kbit",
         ]);
-        contracts.follow(Time::ZERO, ALIVE);
+        policies.follow(Time::ZERO, ALIVE);
         let before = [false, true, false, true, false, false];
-        assert_eq!(on_standby(&contracts), before);
-        let lte = contracts.terms(1);
+        assert_eq!(on_standby(&policies), before);
+        let lte = policies.terms(1);
         assert_eq!((lte.cost, lte.priority), (5.0, 2));
-        contracts.count(Time::from_secs(1), |_| Bytes::new(1_000_000));
-        contracts.follow(Time::from_secs(1), ALIVE);
+        policies.count(Time::from_secs(1), |_| Bytes::new(1_000_000));
+        policies.follow(Time::from_secs(1), ALIVE);
         assert_eq!(
-            on_standby(&contracts),
+            on_standby(&policies),
             [false, true, true, true, true, false]
         );
-        assert_eq!(contracts.terms(5).rate, Some(Rate::from_bps(512_000)));
+        assert_eq!(policies.terms(5).rate, Some(Rate::from_bps(512_000)));
         // The primary links are down: the backup is up, and the last resort stays idle.
-        let gone = |link| (link == 1 || link == 2, link == 1 || link == 2);
-        contracts.remove(5);
-        contracts.follow(Time::from_secs(2), gone);
-        assert_eq!(on_standby(&contracts)[1..3], [false, true]);
+        let down = |link| (link == 1 || link == 2, link == 1 || link == 2);
+        policies.remove(5);
+        policies.follow(Time::from_secs(2), down);
+        assert_eq!(on_standby(&policies)[1..3], [false, true]);
     }
 
     #[test]
-    fn a_cost_that_hardly_changes_is_the_same() {
-        let mut contracts = contracts(&["sim=lo,cost=2,quota=1GB,pace=priced"]);
-        assert_eq!(contracts.terms(0).cost, 2.0);
+    fn terms_keep_a_cost_that_hardly_changes() {
+        let mut policies = policies(&["sim=lo,cost=2,quota=1GB,pace=priced"]);
+        assert_eq!(policies.terms(0).cost, 2.0);
         // All at once, long before the end of the period.
-        contracts.count(Time::from_secs(1), |_| Bytes::new(900_000_000));
-        let dear = contracts.terms(0).cost;
-        assert!(dear > 100.0, "{dear}");
+        policies.count(Time::from_secs(1), |_| Bytes::new(900_000_000));
+        let expensive = policies.terms(0).cost;
+        assert!(expensive > 100.0, "{expensive}");
     }
 
     #[test]
-    fn what_is_metered_is_looked_at_each_second_and_counted_more_often() {
-        let mut contracts = contracts(&["a=lo", "sim=lo,quota=1GB"]);
-        contracts.count(Time::from_secs(5), |_| Bytes::new(10));
-        assert_eq!(contracts.due(false), Some(Time::from_secs(6)));
-        assert_eq!(contracts.due(true), Some(Time::from_millis(5050)));
-        assert!(!contracts.is_count_due(Time::from_millis(5049)));
-        let status = contracts.quota_status(1).unwrap();
+    fn due_is_earlier_while_there_are_bytes_to_count() {
+        let mut policies = policies(&["a=lo", "sim=lo,quota=1GB"]);
+        policies.count(Time::from_secs(5), |_| Bytes::new(10));
+        assert_eq!(policies.due(false), Some(Time::from_secs(6)));
+        assert_eq!(policies.due(true), Some(Time::from_millis(5050)));
+        assert!(!policies.is_count_due(Time::from_millis(5049)));
+        let status = policies.quota_status(1).unwrap();
         assert_eq!(status.used, Bytes::new(10));
-        assert_eq!(contracts.quota_status(0), None);
+        assert_eq!(policies.quota_status(0), None);
     }
 }

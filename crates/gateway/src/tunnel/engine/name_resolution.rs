@@ -11,49 +11,49 @@ use rustix::fd::OwnedFd;
 use tracing::{info, warn};
 
 use super::Engine;
-use crate::tunnel::relay_name::{Answer, NameResolver};
+use crate::tunnel::relay_name::{NameResolver, Resolution};
 
 /// A link that has received nothing from the relay for this long resolves the name.
 const SILENCE: Duration = Duration::from_secs(3);
 /// Initial interval of attempts, which doubles each time.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INITIAL_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
 const MIN_TTL: Duration = Duration::from_secs(60);
 const MAX_TTL: Duration = Duration::from_secs(3600);
 /// Interval of checks while a link is silent.
-const STEP: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The relay's name, and its state on each link.
-pub(super) struct Names {
+pub(super) struct NameResolution {
     resolver: NameResolver,
-    links: Vec<LinkName>,
+    links: Vec<LinkResolution>,
     /// The newest addresses that any link has found, for links whose own attempt fails.
     known: Vec<SocketAddr>,
-    checked: Instant,
+    checked_at: Instant,
     is_due: bool,
 }
 
 /// State of the name on one link.
 #[derive(Clone, Debug)]
-struct LinkName {
+struct LinkResolution {
     silent_since: Option<Instant>,
     /// Earliest time of the next attempt; zero attempts are running then.
     next: Instant,
     interval: Duration,
     until: Option<Instant>,
-    is_asked: bool,
+    is_pending: bool,
     /// The last failure, which is logged once.
     failure: Option<String>,
 }
 
-impl LinkName {
-    fn new(now: Instant) -> LinkName {
-        LinkName {
+impl LinkResolution {
+    fn new(now: Instant) -> LinkResolution {
+        LinkResolution {
             silent_since: None,
             next: now,
-            interval: INTERVAL,
+            interval: INITIAL_INTERVAL,
             until: None,
-            is_asked: false,
+            is_pending: false,
             failure: None,
         }
     }
@@ -63,9 +63,9 @@ impl LinkName {
         if is_silent {
             self.silent_since.get_or_insert(now);
         } else {
-            (self.silent_since, self.interval) = (None, INTERVAL);
+            (self.silent_since, self.interval) = (None, INITIAL_INTERVAL);
         }
-        if self.is_asked || now < self.next {
+        if self.is_pending || now < self.next {
             return false;
         }
         let is_lost = self
@@ -75,31 +75,31 @@ impl LinkName {
         if !(is_lost || is_over || !has_address) {
             return false;
         }
-        self.is_asked = true;
+        self.is_pending = true;
         self.next = now + self.interval;
         self.interval = (self.interval * 2).min(MAX_INTERVAL);
         true
     }
 }
 
-impl Names {
-    pub(super) fn new(now: Instant, resolver: NameResolver) -> Names {
-        Names {
+impl NameResolution {
+    pub(super) fn new(now: Instant, resolver: NameResolver) -> NameResolution {
+        NameResolution {
             resolver,
             links: Vec::new(),
             known: Vec::new(),
-            checked: now,
+            checked_at: now,
             is_due: true,
         }
     }
 
     pub(super) fn due(&self) -> Option<Instant> {
         if self.is_due {
-            return Some(self.checked);
+            return Some(self.checked_at);
         }
         let silent = self.links.iter().any(|link| link.silent_since.is_some());
-        let silent = silent.then(|| self.checked + STEP);
-        let over = self.links.iter().filter(|link| !link.is_asked);
+        let silent = silent.then(|| self.checked_at + CHECK_INTERVAL);
+        let over = self.links.iter().filter(|link| !link.is_pending);
         let over = over
             .filter_map(|link| Some(link.until?.max(link.next)))
             .min();
@@ -112,20 +112,20 @@ impl Names {
     }
 
     /// Makes links that do not hear the relay resolve the name at once, since the network has changed.
-    fn hurry_silent(&mut self, now: Instant) {
+    fn retry_silent_links(&mut self, now: Instant) {
         for link in &mut self.links {
             if link.silent_since.is_some() {
                 link.next = link.next.min(now + Duration::from_secs(1));
-                link.interval = INTERVAL;
+                link.interval = INITIAL_INTERVAL;
                 link.silent_since = Some(now - SILENCE);
             }
         }
         self.is_due = true;
     }
 
-    pub(super) fn hurry_all(&mut self) {
+    pub(super) fn retry_all_links(&mut self) {
         for link in &mut self.links {
-            (link.until, link.next, link.interval) = (None, self.checked, INTERVAL);
+            (link.until, link.next, link.interval) = (None, self.checked_at, INITIAL_INTERVAL);
         }
         self.is_due = true;
     }
@@ -135,49 +135,51 @@ impl Engine {
     pub(super) fn on_network_change(&mut self) {
         self.watch.on_change();
         if let Some(names) = &mut self.names {
-            names.hurry_silent(Instant::now());
+            names.retry_silent_links(Instant::now());
         }
     }
 
     /// Starts resolving the relay's name over each link where that is due.
-    pub(super) fn ask_names(&mut self, now: Instant) {
+    pub(super) fn resolve_names(&mut self, now: Instant) {
         let Some(mut names) = self.names.take() else {
             return;
         };
         if names.due().is_some_and(|due| due <= now)
             || self.watch.due().is_some_and(|due| due <= now)
         {
-            names.checked = now;
+            names.checked_at = now;
             names.is_due = false;
-            names.links.resize(self.sockets.len(), LinkName::new(now));
+            names
+                .links
+                .resize(self.sockets.len(), LinkResolution::new(now));
             for number in 0..self.sockets.len() {
                 let Some(link) = self.sockets.link(number) else {
                     continue;
                 };
-                if self.contracts.terms(number).standby {
+                if self.policies.terms(number).standby {
                     continue;
                 }
                 let has_address = self.sockets.relay(number).is_some();
                 let is_silent = self.sockets.get(number).is_none() || self.is_silent(number);
                 if names.links[number].is_due(now, is_silent, has_address) {
-                    names.resolver.ask(number, link.clone());
+                    names.resolver.resolve(number, link.clone());
                 }
             }
         }
         self.names = Some(names);
     }
 
-    pub(super) fn take_answers(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+    pub(super) fn apply_resolutions(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let now = Instant::now();
-        for Answer { link, found } in self.control.take_answers() {
-            let name = self.contracts.name(link).map(str::to_owned);
+        for Resolution { link, found } in self.control.take_resolutions() {
+            let name = self.policies.name(link).map(str::to_owned);
             let (Some(names), Some(name)) = (&mut self.names, name) else {
                 continue;
             };
             let Some(known) = names.links.get_mut(link) else {
                 continue;
             };
-            known.is_asked = false;
+            known.is_pending = false;
             let relays = match found {
                 Ok(found) => {
                     let ttl = found.until.saturating_duration_since(now);
@@ -196,8 +198,8 @@ impl Engine {
                 }
             };
             let before = self.sockets.relay(link);
-            let hears = self.sockets.get(link).is_some() && !self.is_silent(link);
-            let change = self.sockets.set_relays(link, &relays, hears);
+            let is_heard = self.sockets.get(link).is_some() && !self.is_silent(link);
+            let change = self.sockets.set_relays(link, &relays, is_heard);
             if let Some(relay) = self
                 .sockets
                 .relay(link)
@@ -206,7 +208,7 @@ impl Engine {
                 info!("link {name}: the relay is at {relay}");
             }
             if let Some(change) = change {
-                self.follow_link(epoll, link, change)?;
+                self.on_link_change(epoll, link, change)?;
             }
         }
         Ok(())
@@ -220,21 +222,21 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn link_name_is_resolved_after_silence_ever_less_often() {
+    fn is_due_doubles_its_interval_during_silence() {
         let start = Instant::now();
-        let mut link = LinkName::new(start);
+        let mut link = LinkResolution::new(start);
         assert!(link.is_due(start, true, false), "without an address");
-        link.is_asked = false;
+        link.is_pending = false;
         link.until = Some(start + MAX_TTL);
-        let mut asked = Vec::new();
+        let mut attempts = Vec::new();
         for second in 0..300 {
             let now = start + SECOND * second;
             if link.is_due(now, second >= 100, true) {
-                asked.push(second);
-                link.is_asked = false;
+                attempts.push(second);
+                link.is_pending = false;
             }
         }
-        assert_eq!(asked, [103, 105, 109, 117, 133, 165, 225, 285]);
+        assert_eq!(attempts, [103, 105, 109, 117, 133, 165, 225, 285]);
         // Once the relay is heard, the next silence starts from zero.
         let now = start + SECOND * 300;
         assert!(!link.is_due(now, false, true));
@@ -243,9 +245,9 @@ mod tests {
     }
 
     #[test]
-    fn link_name_is_resolved_when_its_time_to_live_is_over() {
+    fn is_due_when_the_time_to_live_expires() {
         let start = Instant::now();
-        let mut link = LinkName::new(start);
+        let mut link = LinkResolution::new(start);
         link.until = Some(start + MIN_TTL);
         assert!(!link.is_due(start + SECOND * 59, false, true));
         assert!(link.is_due(start + SECOND * 60, false, true));

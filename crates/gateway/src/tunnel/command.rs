@@ -16,7 +16,9 @@ use super::error::TunnelError;
 use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
 use super::hook_helper::{self, HookHelper};
 use super::open::Tunnel;
-use super::options::{Arguments, ENDS, Known, config, marked, read, state_file};
+use super::options::{
+    Arguments, PeerKeys, ROLE_OPTIONS, config, marked_links, read_peer_keys, state_file,
+};
 use crate::Failure;
 use crate::configuration::Reread;
 use crate::control::{self, ControlSocket};
@@ -29,7 +31,7 @@ use crate::runtime::{Ending, block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 
-const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
+const RELOADABLE: [&str; 4] = ["allow", "clients", "deny", "link"];
 
 /// Runs an end of a tunnel. At SIGHUP, `again` returns the options as they are then. `restart` is a command
 /// that runs this process's command line again.
@@ -39,19 +41,19 @@ pub(crate) fn run(
     restart: impl FnOnce() -> Result<Command, Failure>,
 ) -> Result<(), Failure> {
     arguments.hook.check_choices()?;
-    if !arguments.hook.is_left_to_another() {
+    if !arguments.hook.is_run_elsewhere() {
         arguments.hook.check()?;
     }
-    if let Some(verb) = arguments.hook.alone() {
+    if let Some(verb) = arguments.hook.run_only() {
         return run_hook_alone(&arguments, verb);
     }
-    let hook = match arguments.hook.is_left_to_another() {
+    let hook = match arguments.hook.is_run_elsewhere() {
         true => None,
-        false => hook_of(&arguments),
+        false => hook_for(&arguments),
     };
     if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
         let device = device.to_string_lossy();
-        let hook = hook.clone().of_device(&device);
+        let hook = hook.clone().for_device(&device);
         return hook_helper::serve(|verb| match verb {
             "prepare" => run_with_rules_of(&arguments, &again()?.arguments, &device),
             _ => hook.run(verb),
@@ -81,7 +83,7 @@ pub(crate) fn run(
     let hook = match hook {
         Some(hook) => {
             let helper = HookHelper::start(restart()?, tunnel.device())?;
-            Some(hook.of_device(tunnel.device()).by(helper))
+            Some(hook.for_device(tunnel.device()).with_helper(helper))
         }
         None => None,
     };
@@ -101,26 +103,27 @@ pub(crate) fn run(
         .writing(sockets.1.iter().map(ControlSocket::path))
         .writing(&state)
         .apply()?;
-    let carrying = thread::Builder::new().name("tunnel".to_owned());
-    let carrying = carrying.spawn(move || tunnel.run());
-    let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
+    let running = thread::Builder::new().name("tunnel".to_owned());
+    let running = running.spawn(move || tunnel.run());
+    let running = running
+        .map_err(|error| Failure::run(format!("cannot start the thread of the tunnel: {error}")))?;
     let served = block_on(serve(
         (&arguments, again, sockets),
         control.clone(),
-        &carrying,
+        &running,
         (hook, usage.clone()),
     ));
     control.stop();
-    let carried = carrying
+    let result = running
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     usage.save();
     served??;
-    carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
+    result.map_err(|error| Failure::run(format!("the tunnel failed: {error}")))
 }
 
 /// Returns the hook with all parameters but the device's name.
-fn hook_of(arguments: &Arguments) -> Option<Hook> {
+fn hook_for(arguments: &Arguments) -> Option<Hook> {
     let links = arguments.link.iter().map(|link| link.egress.clone());
     arguments.hook.hook(HookVariables {
         is_relay: arguments.listen.is_some(),
@@ -132,22 +135,22 @@ fn hook_of(arguments: &Arguments) -> Option<Hook> {
 
 /// Runs only the hook, for a device whose name is known.
 fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
-    let Some(hook) = hook_of(arguments) else {
+    let Some(hook) = hook_for(arguments) else {
         return Ok(());
     };
     if arguments.device.contains('%') {
         return Err(Failure::input(format!(
-            "--run-hook {verb} --device {}: allowed: a device's whole name",
+            "--run-hook {verb} --device {}: allowed: the full name of a device, without %d",
             arguments.device
         )));
     }
-    hook.of_device(&arguments.device).run(verb)
+    hook.for_device(&arguments.device).run(verb)
 }
 
 /// Applies the rules for targets that were read again: the hook replaces the packet filters.
 fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
-    match hook_of(&before.with_rules_of(again)) {
-        Some(hook) => hook.of_device(device).run("prepare"),
+    match hook_for(&before.with_rules_of(again)) {
+        Some(hook) => hook.for_device(device).run("prepare"),
         None => Ok(()),
     }
 }
@@ -160,7 +163,7 @@ async fn serve(
         (Option<TcpListener>, Option<ControlSocket>),
     ),
     control: Control,
-    carrying: &thread::JoinHandle<std::io::Result<()>>,
+    running: &thread::JoinHandle<std::io::Result<()>>,
     (hook, usage): (Option<Hook>, UsageStore),
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
@@ -169,14 +172,14 @@ async fn serve(
             usage.clone().save_soon().await;
         }
     });
-    let began = Instant::now();
+    let started = Instant::now();
     let observed = control.clone();
     let meter = Meter::new(Arc::new(move || {
         let status = observed.status();
         Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: document::Role::Tunnel,
-            uptime_s: began.elapsed().as_secs_f64(),
+            uptime_s: started.elapsed().as_secs_f64(),
             associations: Vec::new(),
             association_count: 0,
             tunnels: status.documents(),
@@ -190,7 +193,7 @@ async fn serve(
         socket.serve(meter, no_programs, &mut tasks);
     }
     let broken = async {
-        while !carrying.is_finished() {
+        while !running.is_finished() {
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
     };
@@ -201,7 +204,7 @@ async fn serve(
             () = broken => Ok(Ending::Terminated),
         }
     };
-    hook::between(hook, ended).await
+    hook::run_around(hook, ended).await
 }
 
 /// Reads the configuration again: a relay its clients and the rules for their targets, a client its links.
@@ -213,29 +216,29 @@ fn reload(
     rules: Option<&Hook>,
 ) -> Result<Vec<String>, Failure> {
     let arguments = &again.arguments;
-    let known = read(arguments)?;
-    let mut said = Vec::new();
-    match (known, &before.listen) {
-        (Known::Clients(clients), Some(_)) => {
+    let peer_keys = read_peer_keys(arguments)?;
+    let mut messages = Vec::new();
+    match (peer_keys, &before.listen) {
+        (PeerKeys::Clients(clients), Some(_)) => {
             if let Some(hook) = rules {
                 hook.run("prepare")?;
             }
-            said.push(format!("{} clients", clients.len()));
+            messages.push(format!("{} clients", clients.len()));
             control.reload(Reload::Clients(clients));
         }
-        (Known::Relay(_), None) => {
+        (PeerKeys::Relay(_), None) => {
             let names: Vec<&str> = arguments
                 .link
                 .iter()
                 .map(|link| link.name.as_str())
                 .collect();
-            said.push(format!("links {}", names.join(", ")));
-            control.reload(Reload::Links(marked(arguments)));
+            messages.push(format!("links {}", names.join(", ")));
+            control.reload(Reload::Links(marked_links(arguments)));
         }
-        _ => return Err(Failure::input(ENDS)),
+        _ => return Err(Failure::input(ROLE_OPTIONS)),
     }
-    said.extend(again.restarts(&READ_ANEW));
-    Ok(said)
+    messages.extend(again.restarts(&RELOADABLE));
+    Ok(messages)
 }
 
 /// Warns that traffic of IPv6 uses the links directly if the device has no IPv6 address.
@@ -254,8 +257,8 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
     let interfaces = default_interfaces("", &routes);
     if !interfaces.is_empty() {
         warn!(
-            "IPv6 leaves outside the tunnel, by {}: the device has no IPv6 address; allowed: \
-             --address with one that the relay has for this client, or --leak block",
+            "IPv6 traffic bypasses the tunnel over {}: the device has no IPv6 address; allowed: \
+             --address with an IPv6 address of this client, or --leak block",
             interfaces.join(", ")
         );
     }
@@ -264,7 +267,7 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
 /// Returns the report of `tunnel --check`.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
-    let known = read(arguments)?;
+    let peer_keys = read_peer_keys(arguments)?;
     arguments.hook.check_choices()?;
     arguments.hook.check()?;
     arguments.user.find()?;
@@ -276,14 +279,14 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         arguments.device,
         addresses.join(", ")
     );
-    let far_end = match (known, &arguments.listen, &arguments.relay) {
-        (Known::Clients(clients), Some(at), _) => {
+    let peer = match (peer_keys, &arguments.listen, &arguments.relay) {
+        (PeerKeys::Clients(clients), Some(at), _) => {
             format!(
                 "would listen on {at} (UDP) for {} in the list of clients",
                 clients.len()
             )
         }
-        (Known::Relay(_), _, Some(relay)) => {
+        (PeerKeys::Relay(_), _, Some(relay)) => {
             let links: Vec<&str> = arguments
                 .link
                 .iter()
@@ -291,8 +294,8 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
                 .collect();
             format!("would call {relay} (UDP) over {}", links.join(", "))
         }
-        _ => return Err(Failure::input(ENDS)),
+        _ => return Err(Failure::input(ROLE_OPTIONS)),
     };
     let key = format!("its public key: {}", secret.public());
-    Ok(vec![device, far_end, key])
+    Ok(vec![device, peer, key])
 }

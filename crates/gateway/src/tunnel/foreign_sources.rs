@@ -16,10 +16,8 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 
-/// Interval and burst of deletions and ICMP messages, as in Linux (icmp_msgs_per_sec and icmp_msgs_burst, the
-/// kernel's Documentation/networking/ip-sysctl.rst).
-const INTERVAL: Time = Time::from_millis(1);
-const BURST: Time = Time::from_millis(50);
+use super::rate_limiter::{ICMP, RateLimiter};
+
 const MAX_DELETED: usize = 1024;
 
 /// Messages of NFNL_SUBSYS_CTNETLINK: IPCTNL_MSG_CT_GET and IPCTNL_MSG_CT_DELETE.
@@ -35,25 +33,25 @@ const ECHO_V6: (u8, u8) = (128, 129);
 
 /// Check of the sources of a client's packets.
 #[derive(Debug)]
-pub struct Foreign {
+pub struct ForeignSources {
     own: Vec<IpAddr>,
     tracking: Option<OwnedFd>,
-    /// Theoretical arrival time of the rate limit.
-    paid: Time,
+    /// Rate limiter of deletions and ICMP messages.
+    icmp: RateLimiter,
     /// Connections whose entry was deleted once. Further packets of them are not translated by anything.
     deleted: HashSet<Vec<u8>>,
 }
 
-impl Foreign {
+impl ForeignSources {
     #[must_use]
-    pub fn new(own: Vec<IpAddr>) -> Foreign {
+    pub fn new(own: Vec<IpAddr>) -> ForeignSources {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-        Foreign {
+        ForeignSources {
             own,
             // Without ctnetlink (kernel, sandbox), ICMP remains.
             tracking: socket_with(family, kind, flags, Some(netlink::NETFILTER)).ok(),
-            paid: Time::ZERO,
+            icmp: RateLimiter::default(),
             deleted: HashSet::new(),
         }
     }
@@ -65,10 +63,9 @@ impl Foreign {
 
     /// Handles a packet of a foreign source; returns an ICMP message for its sender, if one is due.
     pub fn refuse(&mut self, now: Time, packet: &[u8]) -> Option<Vec<u8>> {
-        if self.paid > now + BURST {
+        if !self.icmp.take(now.as_nanos(), ICMP) {
             return None;
         }
-        self.paid = self.paid.max(now) + INTERVAL;
         if let Some(tuple) = reply_tuple(packet)
             && !self.deleted.contains(&tuple)
             && self.delete(packet, &tuple).is_ok()
@@ -94,11 +91,11 @@ impl Foreign {
         nested(&mut wanted, CTA_TUPLE_REPLY, tuple);
         // A lookup finds entries by either direction. The reply tuple belongs to a packet that was
         // translated, but whose reply had no route for a moment.
-        let found = self.ask(&request(GET, NLM_F_REQUEST, is_v4, &wanted))?;
+        let found = self.query(&request(GET, NLM_F_REQUEST, is_v4, &wanted))?;
         if !found.windows(wanted.len()).any(|part| part == wanted) {
             return Err(absent());
         }
-        let done = self.ask(&request(DELETE, NLM_F_REQUEST | NLM_F_ACK, is_v4, &wanted))?;
+        let done = self.query(&request(DELETE, NLM_F_REQUEST | NLM_F_ACK, is_v4, &wanted))?;
         // struct nlmsgerr begins with the negative error number.
         match done.get(16..20) {
             Some([0, 0, 0, 0]) => Ok(()),
@@ -106,7 +103,7 @@ impl Foreign {
         }
     }
 
-    fn ask(&self, message: &[u8]) -> io::Result<Vec<u8>> {
+    fn query(&self, message: &[u8]) -> io::Result<Vec<u8>> {
         let socket = self.tracking.as_ref();
         let socket = socket.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
         send(socket, message, SendFlags::empty())?;
@@ -211,10 +208,10 @@ mod tests {
         packet
     }
 
-    fn foreign() -> Foreign {
-        Foreign {
+    fn foreign() -> ForeignSources {
+        ForeignSources {
             tracking: None,
-            ..Foreign::new(vec!["10.9.0.2".parse().unwrap()])
+            ..ForeignSources::new(vec!["10.9.0.2".parse().unwrap()])
         }
     }
 
