@@ -20,14 +20,35 @@ pub const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
 pub const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
 const SOCKS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1080);
 /// Time limit of each step, waiting for carriers (60 s) included.
-pub const HANG: Duration = Duration::from_secs(100);
+pub const TIME_LIMIT: Duration = Duration::from_secs(100);
+
+/// Default option `gateway`: the program under test.
+pub const GATEWAY: (&str, &str) = ("gateway", "target/release/ropewalk-gateway");
+/// Default option `links`.
+pub const LINKS: (&str, &str) = ("links", "20/20,5/200");
+
+/// Returns the values of `KEY=VALUE` arguments, in the order of `defaults`: pairs of a key and its default.
+///
+/// # Errors
+/// An argument has another key.
+pub fn options<const N: usize>(defaults: [(&str, &str); N]) -> Result<[String; N], Failure> {
+    let mut values = defaults.map(|(_, value)| value.to_owned());
+    for argument in std::env::args().skip(1) {
+        let (key, value) = argument.split_once('=').unwrap_or_default();
+        let index = defaults.iter().position(|(name, _)| *name == key);
+        let allowed = || defaults.map(|(key, _)| format!("{key}=")).join(", ");
+        let index = index.ok_or_else(|| format!("{argument}: allowed: {}", allowed()))?;
+        values[index] = value.to_owned();
+    }
+    Ok(values)
+}
 
 /// Parses links as Mbit/s and milliseconds of round trip, for example "20/20,5/200". Queues have one
-/// bandwidth-delay product. The link with the number in `dark` is down between these seconds.
+/// bandwidth-delay product. The link with the number in `outage` is down between these seconds.
 ///
 /// # Errors
 /// The text is not a list of links.
-pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario, Failure> {
+pub fn scenario(links: &str, outage: Option<(usize, [u64; 2])>) -> Result<Scenario, Failure> {
     let mut text = String::from("duration = \"60 s\"\n");
     for (number, link) in links.split(',').enumerate() {
         let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
@@ -35,7 +56,7 @@ pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario
         text += &format!(
             "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
         );
-        if let Some((_, [from, until])) = dark.filter(|(link, _)| *link == number) {
+        if let Some((_, [from, until])) = outage.filter(|(link, _)| *link == number) {
             text += &format!("down = [[\"{from} s\", \"{until} s\"]]\n");
         }
     }
@@ -45,9 +66,9 @@ pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario
 }
 
 /// A process that is killed when dropped.
-pub struct Running(pub Child);
+pub struct KillOnDrop(pub Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         // It may have ended.
         let _ = self.0.kill();
@@ -56,7 +77,7 @@ impl Drop for Running {
 }
 
 /// Settings of relay and proxy.
-pub struct Ends<'a> {
+pub struct Endpoints<'a> {
     gateway: &'a Path,
     folder: &'a Path,
     client: &'a Namespace,
@@ -68,7 +89,7 @@ pub struct Ends<'a> {
     extra: &'a [&'a str],
 }
 
-impl<'a> Ends<'a> {
+impl<'a> Endpoints<'a> {
     /// Creates the settings for the two ends of a testbed's links.
     ///
     /// # Errors
@@ -77,27 +98,27 @@ impl<'a> Ends<'a> {
         gateway: &'a Path,
         testbed: &'a Testbed,
         folder: &'a Path,
-    ) -> Result<Ends<'a>, Failure> {
+    ) -> Result<Endpoints<'a>, Failure> {
         let IpAddr::V4(address) = testbed.plan.server else {
             return Err("IPv4 is what is tested here".into());
         };
         let paths = testbed.plan.paths.iter();
         let links = paths.map(|path| path.client[0].to_string()).collect();
         let namespaces = [&testbed.client, &testbed.server];
-        Ends::between(gateway, folder, namespaces, address, links)
+        Endpoints::in_namespaces(gateway, folder, namespaces, address, links)
     }
 
     /// Creates the settings for two namespaces, the client's first.
     ///
     /// # Errors
     /// No keys could be made.
-    pub fn between(
+    pub fn in_namespaces(
         gateway: &'a Path,
         folder: &'a Path,
         [client, server]: [&'a Namespace; 2],
         address: Ipv4Addr,
         links: Vec<String>,
-    ) -> Result<Ends<'a>, Failure> {
+    ) -> Result<Endpoints<'a>, Failure> {
         for name in ["relay", "van"] {
             let made = Command::new(gateway)
                 .arg("keygen")
@@ -107,7 +128,7 @@ impl<'a> Ends<'a> {
                 return Err(String::from_utf8_lossy(&made.stderr).into());
             }
         }
-        Ok(Ends {
+        Ok(Endpoints {
             gateway,
             folder,
             client,
@@ -120,7 +141,7 @@ impl<'a> Ends<'a> {
 
     /// Adds arguments for both ends.
     #[must_use]
-    pub fn with(mut self, extra: &'a [&'a str]) -> Ends<'a> {
+    pub fn with(mut self, extra: &'a [&'a str]) -> Endpoints<'a> {
         self.extra = extra;
         self
     }
@@ -178,17 +199,17 @@ impl<'a> Ends<'a> {
     ///
     /// # Errors
     /// A file of the tunnel cannot be read or written, or the program does not start.
-    pub fn tunnel(&self, [far, near]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
+    pub fn tunnel(&self, [server, client]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
         let key = std::fs::read_to_string(self.file("van.pub"))?;
         let clients = self.file("clients");
-        std::fs::write(&clients, format!("{} addresses={near}\n", key.trim_end()))?;
+        std::fs::write(&clients, format!("{} addresses={client}\n", key.trim_end()))?;
         let mut relay = Command::new(self.gateway);
         relay
             .args(["--log", "error", "tunnel"])
             .args(["--listen", &format!("{}:4434", self.address)])
             .args(["--key", &self.file("relay.key")])
             .args(["--clients", &clients])
-            .args(["--address", &format!("{far}/24")])
+            .args(["--address", &format!("{server}/24")])
             .args(["--control", &self.file("far.sock")])
             .args(self.extra);
         let mut van = Command::new(self.gateway);
@@ -196,7 +217,7 @@ impl<'a> Ends<'a> {
             .args(["--relay", &format!("{}:4434", self.address)])
             .args(["--key", &self.file("van.key")])
             .args(["--relay-key", &self.file("relay.pub")])
-            .args(["--address", &format!("{near}/24")])
+            .args(["--address", &format!("{client}/24")])
             .args(["--control", &self.file("near.sock")])
             .args(self.extra);
         self.add_links(&mut van);
@@ -217,9 +238,9 @@ fn start(namespace: &Namespace, mut command: Command) -> io::Result<Child> {
 /// Waits until the proxy listens and reaches a relay.
 ///
 /// # Errors
-/// It does not listen within [`HANG`].
+/// It does not listen within [`TIME_LIMIT`].
 pub fn ready() -> Result<(), Failure> {
-    let end = Instant::now() + HANG;
+    let end = Instant::now() + TIME_LIMIT;
     while Instant::now() < end {
         if TcpStream::connect(SOCKS).is_ok() {
             return Ok(());
@@ -235,7 +256,7 @@ pub fn ready() -> Result<(), Failure> {
 /// The proxy refuses, or does not answer.
 pub fn through_socks(to: SocketAddrV4) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(SOCKS)?;
-    stream.set_read_timeout(Some(HANG))?;
+    stream.set_read_timeout(Some(TIME_LIMIT))?;
     stream.write_all(&[5, 1, 0])?;
     let mut method = [0; 2];
     stream.read_exact(&mut method)?;

@@ -15,7 +15,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +23,9 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, ready, through_socks};
+use ropewalk_over_links::{
+    Endpoints, Failure, GATEWAY, KillOnDrop, RELAY, VAN, options, ready, through_socks,
+};
 
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const PORT: u16 = 7000;
@@ -34,34 +36,28 @@ const MEASURED: Duration = Duration::from_secs(5);
 const PLAIN: &[&str] = &["--plaintext", "--plaintext-anywhere"];
 
 fn main() -> Result<(), Failure> {
-    let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
-    let mut runs = 5;
-    let mut only = String::new();
-    for argument in std::env::args().skip(1) {
-        match argument.split_once('=') {
-            Some(("gateway", value)) => gateway = value.into(),
-            Some(("runs", value)) => runs = value.parse()?,
-            Some(("only", value)) => only = value.to_owned(),
-            _ if argument == "copy" => {
-                // Fails when the reader has gone.
-                let _ = copy();
-                return Ok(());
-            }
-            _ => return Err(format!("{argument}: allowed: gateway=, runs=, only=").into()),
-        }
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|argument| argument == "copy")
+    {
+        // Fails when the reader has gone.
+        let _ = copy();
+        return Ok(());
     }
-    let gateway = gateway.canonicalize()?;
-    println!("{:28} {:>7} {:>31}", "", "", "processor seconds a gigabyte");
+    let [gateway, runs, only] = options([GATEWAY, ("runs", "5"), ("only", "")])?;
+    let gateway = Path::new(&gateway).canonicalize()?;
+    let runs: usize = runs.parse()?;
+    println!("{:28} {:>7} {:>31}", "", "", "CPU seconds per gigabyte");
     println!(
         "{:28} {:>7} {:>7} {:>7} {:>7} {:>7}",
-        "", "Gbit/s", "near", "far", "both", "machine"
+        "", "Gbit/s", "client", "relay", "both", "machine"
     );
-    for (name, way) in WAYS.iter().filter(|(name, _)| name.contains(&only)) {
+    for (name, method) in METHODS.iter().filter(|(name, _)| name.contains(&only)) {
         let mut found = Vec::new();
         for _ in 0..runs {
-            found.push(measure(&gateway, *way)?);
+            found.push(measure(&gateway, *method)?);
         }
-        let median = |of: fn(&Cost) -> f64| {
+        let median = |of: fn(&Measurement) -> f64| {
             let mut values: Vec<f64> = found.iter().map(of).collect();
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
@@ -69,9 +65,9 @@ fn main() -> Result<(), Failure> {
         println!(
             "{name:28} {:7.2} {:7.2} {:7.2} {:7.2} {:7.2}",
             median(|cost| cost.gbps),
-            median(|cost| cost.near),
-            median(|cost| cost.far),
-            median(|cost| cost.near + cost.far),
+            median(|cost| cost.client_gateway),
+            median(|cost| cost.relay_gateway),
+            median(|cost| cost.client_gateway + cost.relay_gateway),
             median(|cost| cost.machine)
         );
     }
@@ -79,7 +75,7 @@ fn main() -> Result<(), Failure> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum Method {
     Tcp,
     Mptcp,
     Copied,
@@ -87,53 +83,55 @@ enum Way {
     Tunnel(&'static [&'static str]),
 }
 
-const WAYS: [(&str, Way); 7] = [
-    ("TCP, one device", Way::Tcp),
-    ("MPTCP, both", Way::Mptcp),
-    ("copying proxy, one device", Way::Copied),
-    ("proxy, plain", Way::Proxy(PLAIN)),
-    ("proxy, encrypted", Way::Proxy(&[])),
-    ("tunnel, plain", Way::Tunnel(PLAIN)),
-    ("tunnel, encrypted", Way::Tunnel(&[])),
+const METHODS: [(&str, Method); 7] = [
+    ("TCP, one device", Method::Tcp),
+    ("MPTCP, both", Method::Mptcp),
+    ("copying proxy, one device", Method::Copied),
+    ("proxy, plain", Method::Proxy(PLAIN)),
+    ("proxy, encrypted", Method::Proxy(&[])),
+    ("tunnel, plain", Method::Tunnel(PLAIN)),
+    ("tunnel, encrypted", Method::Tunnel(&[])),
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+struct Measurement {
     gbps: f64,
-    near: f64,
-    far: f64,
+    client_gateway: f64,
+    relay_gateway: f64,
     machine: f64,
 }
 
-fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
+fn measure(gateway: &Path, method: Method) -> Result<Measurement, Failure> {
     let (client, server) = network()?;
     let folder = tempfile::tempdir()?;
     let links = vec!["c0".to_owned(), "c1".to_owned()];
-    let ends = Ends::between(gateway, folder.path(), [&client, &server], SERVER, links)?;
-    let (far, near) = match way {
-        Way::Tcp | Way::Mptcp => (None, None),
-        Way::Copied => {
+    let ends = Endpoints::in_namespaces(gateway, folder.path(), [&client, &server], SERVER, links)?;
+    let (relay_gateway, client_gateway) = match method {
+        Method::Tcp | Method::Mptcp => (None, None),
+        Method::Copied => {
             let mut copier = Command::new(std::env::current_exe()?);
             copier.arg("copy");
-            (None, Some(Running(client.run(move || copier.spawn())?)))
+            (None, Some(KillOnDrop(client.run(move || copier.spawn())?)))
         }
-        Way::Proxy(extra) => {
+        Method::Proxy(extra) => {
             let ends = ends.with(extra);
-            let relay = Running(ends.relay()?);
-            (Some(relay), Some(Running(ends.proxy()?)))
+            let relay = KillOnDrop(ends.relay()?);
+            (Some(relay), Some(KillOnDrop(ends.proxy()?)))
         }
-        Way::Tunnel(extra) => {
+        Method::Tunnel(extra) => {
             let ends = ends.with(extra);
             let both = ends.tunnel([RELAY, VAN])?;
-            let [far, near] = both.map(Running);
-            (Some(far), Some(near))
+            let [relay_gateway, client_gateway] = both.map(KillOnDrop);
+            (Some(relay_gateway), Some(client_gateway))
         }
     };
-    let used = || -> Result<[f64; 2], Failure> { Ok([of_process(&near)?, of_process(&far)?]) };
-    let multipath = way == Way::Mptcp;
+    let used = || -> Result<[f64; 2], Failure> {
+        Ok([of_process(&client_gateway)?, of_process(&relay_gateway)?])
+    };
+    let multipath = method == Method::Mptcp;
     let sending = server.spawn(move || send(multipath));
     let receiving =
-        client.spawn(move || -> Result<(u64, f64), Failure> { receive(&mut connect(way)?) });
+        client.spawn(move || -> Result<(u64, f64), Failure> { receive(&mut connect(method)?) });
     thread::sleep(WARMUP);
     let before = used()?;
     thread::sleep(MEASURED);
@@ -141,12 +139,12 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
     let (bytes, machine) = receiving.join().map_err(|_| "the receiver panicked")??;
     // The sender ends when the receiver has closed the connection.
     let _ = sending.join();
-    drop((near, far));
+    drop((client_gateway, relay_gateway));
     let gigabytes = bytes as f64 / 1e9;
-    Ok(Cost {
+    Ok(Measurement {
         gbps: gigabytes * 8.0 / MEASURED.as_secs_f64(),
-        near: (after[0] - before[0]) / gigabytes,
-        far: (after[1] - before[1]) / gigabytes,
+        client_gateway: (after[0] - before[0]) / gigabytes,
+        relay_gateway: (after[1] - before[1]) / gigabytes,
         machine: machine / gigabytes,
     })
 }
@@ -198,28 +196,28 @@ fn ip(inside: Option<&Namespace>, words: &str) -> Result<(), Failure> {
 }
 
 /// Connects to the server's sender as soon as it is reachable.
-fn connect(way: Way) -> Result<TcpStream, Failure> {
+fn connect(method: Method) -> Result<TcpStream, Failure> {
     let once = || -> io::Result<TcpStream> {
-        match way {
-            Way::Tcp => TcpStream::connect((SERVER, PORT)),
-            Way::Mptcp => {
+        match method {
+            Method::Tcp => TcpStream::connect((SERVER, PORT)),
+            Method::Mptcp => {
                 let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(MPTCP))?;
                 socket.connect(&SocketAddrV4::new(SERVER, PORT).into())?;
                 Ok(socket.into())
             }
-            Way::Copied => TcpStream::connect(COPIER),
-            Way::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
-            Way::Tunnel(_) => TcpStream::connect((RELAY, PORT)),
+            Method::Copied => TcpStream::connect(COPIER),
+            Method::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
+            Method::Tunnel(_) => TcpStream::connect((RELAY, PORT)),
         }
     };
-    if matches!(way, Way::Proxy(_)) {
+    if matches!(method, Method::Proxy(_)) {
         ready()?;
     }
-    Ok(patiently(once)?)
+    Ok(retry(once)?)
 }
 
 /// Calls `once` until it connects, for at most 20 s.
-fn patiently(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
+fn retry(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         match once() {
@@ -264,16 +262,16 @@ fn receive(stream: &mut TcpStream) -> Result<(u64, f64), Failure> {
 
 /// Copies one connection to the server, 64 KiB at a time.
 fn copy() -> io::Result<()> {
-    let (mut near, _) = TcpListener::bind(COPIER)?.accept()?;
+    let (mut incoming, _) = TcpListener::bind(COPIER)?.accept()?;
     // Its sender may start later than the copier.
-    let mut far = patiently(|| TcpStream::connect((SERVER, PORT)))?;
+    let mut outgoing = retry(|| TcpStream::connect((SERVER, PORT)))?;
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let count = far.read(&mut buffer)?;
+        let count = outgoing.read(&mut buffer)?;
         if count == 0 {
             return Ok(());
         }
-        near.write_all(&buffer[..count])?;
+        incoming.write_all(&buffer[..count])?;
     }
 }
 
@@ -281,8 +279,8 @@ fn copy() -> io::Result<()> {
 const TICK: f64 = 0.01;
 
 /// utime and stime, if there is such a process.
-fn of_process(process: &Option<Running>) -> Result<f64, Failure> {
-    let Some(Running(child)) = process else {
+fn of_process(process: &Option<KillOnDrop>) -> Result<f64, Failure> {
+    let Some(KillOnDrop(child)) = process else {
         return Ok(0.0);
     };
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;

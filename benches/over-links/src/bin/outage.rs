@@ -17,57 +17,51 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
 
-use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
+use ropewalk_over_links::{
+    Endpoints, Failure, GATEWAY, KillOnDrop, LINKS, options, ready, scenario, through_socks,
+};
 
 const PORT: u16 = 7001;
 /// Beginning and end of the outage, in seconds of the emulator.
-const DARK: [u64; 2] = [7, 10];
+const OUTAGE: [u64; 2] = [7, 10];
 const UNTIL: Duration = Duration::from_secs(16);
 /// Time at a link's rate that yields more bytes than handshakes.
-const CARRIES: Duration = Duration::from_millis(10);
+const DELIVERY_TIME: Duration = Duration::from_millis(10);
 /// Time before the end of the outage in which the rate of the other links is measured.
-const OTHERS: Duration = Duration::from_secs(2);
+const REFERENCE_TIME: Duration = Duration::from_secs(2);
 /// Time at the rate of the other links that exceeds the effect of their queues.
-const SURPLUS: Duration = Duration::from_millis(20);
+const GAIN_TIME: Duration = Duration::from_millis(20);
 /// A prime, so that the data does not repeat with the length of a frame or segment.
 const PERIOD: usize = 251;
 
 fn main() -> Result<(), Failure> {
-    let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
-    let (mut links, mut dark, mut runs) = ("20/20,5/200".to_owned(), 1, 5);
-    let mut congestion = "cubic".to_owned();
-    for argument in std::env::args().skip(1) {
-        match argument.split_once('=') {
-            Some(("gateway", value)) => gateway = value.into(),
-            Some(("links", value)) => links = value.to_owned(),
-            Some(("dark", value)) => dark = value.parse()?,
-            Some(("congestion", value)) => congestion = value.to_owned(),
-            Some(("runs", value)) => runs = value.parse()?,
-            _ => {
-                let allowed = "gateway=, links=, dark=, congestion=, runs=";
-                return Err(format!("{argument}: allowed: {allowed}").into());
-            }
-        }
-    }
-    let gateway = gateway.canonicalize()?;
+    let [gateway, links, dark, congestion, runs] = options([
+        GATEWAY,
+        LINKS,
+        ("dark", "1"),
+        ("congestion", "cubic"),
+        ("runs", "5"),
+    ])?;
+    let gateway = Path::new(&gateway).canonicalize()?;
+    let (dark, runs): (usize, u64) = (dark.parse()?, runs.parse()?);
     let extra = ["--congestion", &congestion];
     let mut found = [const { Vec::new() }; 3];
     for run in 0..runs {
-        let pieces = download(&gateway, &links, dark, &extra, run)?;
+        let chunks = download(&gateway, &links, dark, &extra, run)?;
         let rate = links
             .split(',')
             .nth(dark)
             .and_then(|link| link.split_once('/'));
         let rate = rate.ok_or("no such link")?.0.parse::<f64>()? * 1e6 / 8.0;
         let times = [
-            longest_gap(&pieces),
-            carries_again(&pieces, rate).unwrap_or(UNTIL),
-            pays_again(&pieces).unwrap_or(UNTIL),
+            longest_gap(&chunks),
+            delivery_delay(&chunks, rate).unwrap_or(UNTIL),
+            gain_delay(&chunks).unwrap_or(UNTIL),
         ];
         println!("{links}, {dark} dark, run {run}: {}", in_words(times));
         for (all, time) in found.iter_mut().zip(times) {
@@ -93,7 +87,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 /// Bytes that arrived at once.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Chunk {
     /// Since the emulator's start.
     at: Duration,
     bytes: usize,
@@ -102,31 +96,31 @@ struct Piece {
 }
 
 fn download(
-    gateway: &std::path::Path,
+    gateway: &Path,
     links: &str,
     dark: usize,
     extra: &[&str],
     seed: u64,
-) -> Result<Vec<Piece>, Failure> {
-    let scenario = scenario(links, Some((dark, DARK)))?;
+) -> Result<Vec<Chunk>, Failure> {
+    let scenario = scenario(links, Some((dark, OUTAGE)))?;
     let mut testbed = Testbed::build(&scenario)?;
     let epoch = Instant::now();
     let emulator = testbed.start(&scenario, seed, epoch, None)?;
     let folder = tempfile::tempdir()?;
-    let ends = Ends::new(gateway, &testbed, folder.path())?.with(extra);
-    let _relay = Running(ends.relay()?);
-    let _proxy = Running(ends.proxy()?);
+    let ends = Endpoints::new(gateway, &testbed, folder.path())?.with(extra);
+    let _relay = KillOnDrop(ends.relay()?);
+    let _proxy = KillOnDrop(ends.proxy()?);
     let server = SocketAddrV4::new(ends.address, PORT);
     let sending = testbed.server.spawn(send);
     let device = testbed.plan.paths[dark].device.clone();
     let receiving = testbed
         .client
         .spawn(move || receive(server, epoch, &device));
-    let pieces = receiving.join().map_err(|_| "the receiver panicked")??;
+    let chunks = receiving.join().map_err(|_| "the receiver panicked")??;
     // The sender ends when its connection is closed.
     let _ = sending.join();
     emulator.stop()?;
-    Ok(pieces)
+    Ok(chunks)
 }
 
 /// Sends until the connection is closed.
@@ -138,10 +132,10 @@ fn send() -> io::Result<()> {
     Ok(())
 }
 
-fn receive(server: SocketAddrV4, epoch: Instant, device: &str) -> Result<Vec<Piece>, Failure> {
+fn receive(server: SocketAddrV4, epoch: Instant, device: &str) -> Result<Vec<Chunk>, Failure> {
     ready()?;
     let mut stream = through_socks(server)?;
-    let (mut buffer, mut place, mut pieces) = (vec![0; 1 << 18], 0, Vec::new());
+    let (mut buffer, mut place, mut chunks) = (vec![0; 1 << 18], 0, Vec::new());
     while epoch.elapsed() < UNTIL {
         let bytes = stream.read(&mut buffer)?;
         let at = epoch.elapsed();
@@ -155,9 +149,9 @@ fn receive(server: SocketAddrV4, epoch: Instant, device: &str) -> Result<Vec<Pie
             place += 1;
         }
         let link = received_by(device)?;
-        pieces.push(Piece { at, bytes, link });
+        chunks.push(Chunk { at, bytes, link });
     }
-    Ok(pieces)
+    Ok(chunks)
 }
 
 /// Returns the bytes that a device of this thread's namespace has received (proc_net(5)).
@@ -175,10 +169,10 @@ fn received_by(device: &str) -> Result<u64, Failure> {
 }
 
 /// Returns the longest time without a byte since the outage began.
-fn longest_gap(pieces: &[Piece]) -> Duration {
-    let after = pieces
+fn longest_gap(chunks: &[Chunk]) -> Duration {
+    let after = chunks
         .windows(2)
-        .filter(|pair| pair[1].at >= Duration::from_secs(DARK[0]));
+        .filter(|pair| pair[1].at >= Duration::from_secs(OUTAGE[0]));
     after
         .map(|pair| pair[1].at - pair[0].at)
         .max()
@@ -186,28 +180,28 @@ fn longest_gap(pieces: &[Piece]) -> Duration {
 }
 
 /// Returns the time after its return until the link has delivered data.
-fn carries_again(pieces: &[Piece], rate: f64) -> Option<Duration> {
-    let back = Duration::from_secs(DARK[1]);
-    let before = pieces.iter().take_while(|piece| piece.at <= back).last()?;
-    let enough = before.link + (rate * CARRIES.as_secs_f64()) as u64;
-    let piece = pieces.iter().find(|piece| piece.link >= enough)?;
-    Some(piece.at - back)
+fn delivery_delay(chunks: &[Chunk], rate: f64) -> Option<Duration> {
+    let back = Duration::from_secs(OUTAGE[1]);
+    let before = chunks.iter().take_while(|chunk| chunk.at <= back).last()?;
+    let enough = before.link + (rate * DELIVERY_TIME.as_secs_f64()) as u64;
+    let chunk = chunks.iter().find(|chunk| chunk.link >= enough)?;
+    Some(chunk.at - back)
 }
 
 /// Returns the time after the link's return until the download exceeds the other links' rate.
-fn pays_again(pieces: &[Piece]) -> Option<Duration> {
-    let back = Duration::from_secs(DARK[1]);
+fn gain_delay(chunks: &[Chunk]) -> Option<Duration> {
+    let back = Duration::from_secs(OUTAGE[1]);
     let within = |from, until| {
-        let some = pieces
+        let some = chunks
             .iter()
-            .filter(|piece| piece.at > from && piece.at <= until);
-        some.map(|piece| piece.bytes as f64).sum::<f64>()
+            .filter(|chunk| chunk.at > from && chunk.at <= until);
+        some.map(|chunk| chunk.bytes as f64).sum::<f64>()
     };
-    let others = within(back - OTHERS, back) / OTHERS.as_secs_f64();
-    let mut later = pieces.iter().filter(|piece| piece.at > back);
-    let piece = later.find(|piece| {
-        let passed = piece.at - back;
-        within(back, piece.at) > others * (passed + SURPLUS).as_secs_f64()
+    let others = within(back - REFERENCE_TIME, back) / REFERENCE_TIME.as_secs_f64();
+    let mut later = chunks.iter().filter(|chunk| chunk.at > back);
+    let chunk = later.find(|chunk| {
+        let passed = chunk.at - back;
+        within(back, chunk.at) > others * (passed + GAIN_TIME).as_secs_f64()
     })?;
-    Some(piece.at - back)
+    Some(chunk.at - back)
 }

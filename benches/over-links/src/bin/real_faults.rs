@@ -15,7 +15,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,9 @@ use std::time::{Duration, Instant};
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::Testbed;
 
-use ropewalk_over_links::{Ends, Failure, HANG, Running, ready, through_socks};
+use ropewalk_over_links::{
+    Endpoints, Failure, GATEWAY, KillOnDrop, TIME_LIMIT, options, ready, through_socks,
+};
 
 const TARGET_PORT: u16 = 7000;
 const CONNECTIONS: u64 = 4;
@@ -35,17 +37,9 @@ const WRONG: u64 = u64::MAX;
 const MEMORY_KIB: u64 = (2 * 64 + 32) << 10;
 
 fn main() -> Result<(), Failure> {
-    let (mut gateway, mut seeds, mut from) =
-        (PathBuf::from("target/release/ropewalk-gateway"), 200, 1);
-    for argument in std::env::args().skip(1) {
-        match argument.split_once('=') {
-            Some(("gateway", value)) => gateway = value.into(),
-            Some(("seeds", value)) => seeds = value.parse()?,
-            Some(("from", value)) => from = value.parse()?,
-            _ => return Err(format!("{argument}: allowed: gateway=, seeds=, from=").into()),
-        }
-    }
-    let gateway = gateway.canonicalize()?;
+    let [gateway, seeds, from] = options([GATEWAY, ("seeds", "200"), ("from", "1")])?;
+    let gateway = Path::new(&gateway).canonicalize()?;
+    let (seeds, from): (u64, u64) = (seeds.parse()?, from.parse()?);
     let next = AtomicU64::new(from);
     let total = Mutex::new(Total::default());
     thread::scope(|scope| {
@@ -166,9 +160,9 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
-    let ends = Ends::new(gateway, &testbed, folder.path())?;
-    let mut relay = Running(ends.relay()?);
-    let mut proxy = Running(ends.proxy()?);
+    let ends = Endpoints::new(gateway, &testbed, folder.path())?;
+    let mut relay = KillOnDrop(ends.relay()?);
+    let mut proxy = KillOnDrop(ends.proxy()?);
     let over = Arc::new(AtomicBool::new(false));
     let until = over.clone();
     let serving = testbed.server.spawn(move || serve(&until));
@@ -181,14 +175,14 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
     let mut connections = Vec::new();
     for number in 0..CONNECTIONS {
         let pause = (number == 0).then(|| Duration::from_millis(numbers.between(300, 2000)));
-        let talk = Talk {
+        let connection = Connection {
             server: ends.address,
             seed: (seed << 8) | number,
             down: numbers.between(500_000, 4_000_000) / 8 * 8,
             up: numbers.between(100_000, 1_000_000) / 8 * 8,
             pause,
         };
-        connections.push(testbed.client.spawn(move || talk.run()));
+        connections.push(testbed.client.spawn(move || connection.run()));
     }
     let kill = numbers.between(0, 1) == 1;
     if kill {
@@ -224,7 +218,7 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
             .into());
         }
     }
-    let last = Talk {
+    let last = Connection {
         server: ends.address,
         seed: (seed << 8) | CONNECTIONS,
         down: 200_000,
@@ -258,7 +252,7 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
     serving.join().map_err(|_| "the server panicked")??;
     emulator.stop()?;
     found.took = start.elapsed();
-    if found.took > HANG {
+    if found.took > TIME_LIMIT {
         return Err(format!("it took {:?}", found.took).into());
     }
     Ok(found)
@@ -273,7 +267,7 @@ fn most_memory(process: &Child) -> Result<u64, Failure> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Talk {
+struct Connection {
     server: Ipv4Addr,
     seed: u64,
     down: u64,
@@ -288,7 +282,7 @@ struct Ended {
     whole: bool,
 }
 
-impl Talk {
+impl Connection {
     /// Runs the connection; returns its result. Fails if the received bytes are wrong.
     fn run(self) -> Result<Ended, Failure> {
         let early = Ended {
@@ -311,7 +305,7 @@ impl Talk {
             let _ = send_words(&mut writer, !self.seed, self.up);
             let _ = writer.shutdown(Shutdown::Write);
         });
-        let (mut received, mut checked) = (0, Words::new(self.seed));
+        let (mut received, mut checked) = (0, OffsetWords::new(self.seed));
         let mut buffer = vec![0; 64 << 10];
         let mut pause = self.pause;
         // After the data: how many of our bytes were right.
@@ -325,7 +319,7 @@ impl Talk {
             let count = match stream.read(&mut buffer) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(format!("nothing came for {HANG:?} after {received}").into());
+                    return Err(format!("nothing came for {TIME_LIMIT:?} after {received}").into());
                 }
                 Err(_) => 0,
             };
@@ -347,14 +341,14 @@ impl Talk {
 }
 
 /// Bytes that encode their offset: eight of each word.
-struct Words {
+struct OffsetWords {
     seed: u64,
     at: u64,
 }
 
-impl Words {
-    fn new(seed: u64) -> Words {
-        Words { seed, at: 0 }
+impl OffsetWords {
+    fn new(seed: u64) -> OffsetWords {
+        OffsetWords { seed, at: 0 }
     }
 
     fn byte(&self, at: u64) -> u8 {
@@ -374,7 +368,7 @@ impl Words {
 }
 
 fn send_words(stream: &mut TcpStream, seed: u64, len: u64) -> io::Result<()> {
-    let words = Words::new(seed);
+    let words = OffsetWords::new(seed);
     let mut at = 0;
     while at < len {
         let end = len.min(at + (64 << 10));
@@ -406,7 +400,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
     let (seed, down, up) = (word(0), word(8), word(16));
     let mut reader = stream.try_clone()?;
     let reading = thread::spawn(move || -> io::Result<u64> {
-        let (mut words, mut buffer) = (Words::new(!seed), vec![0; 64 << 10]);
+        let (mut words, mut buffer) = (OffsetWords::new(!seed), vec![0; 64 << 10]);
         loop {
             match reader.read(&mut buffer)? {
                 0 => return Ok(words.at),

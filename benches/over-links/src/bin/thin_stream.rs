@@ -13,14 +13,17 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, ready, scenario, through_socks};
+use ropewalk_over_links::{
+    Endpoints, Failure, GATEWAY, KillOnDrop, LINKS, RELAY, VAN, options, ready, scenario,
+    through_socks,
+};
 
 const THIN_PORT: u16 = 7001;
 const BULK_PORT: u16 = 7002;
@@ -53,32 +56,23 @@ struct Options {
 }
 
 fn main() -> Result<(), Failure> {
-    let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
-    let (mut links, mut runs) = ("20/20,5/200".to_owned(), 5);
-    let mut congestion = "cubic".to_owned();
-    let mut through = Through::Proxy;
-    for argument in std::env::args().skip(1) {
-        match argument.split_once('=') {
-            Some(("gateway", value)) => gateway = value.into(),
-            Some(("links", value)) => links = value.to_owned(),
-            Some(("congestion", value)) => congestion = value.to_owned(),
-            Some(("runs", value)) => runs = value.parse()?,
-            Some(("through", "proxy")) => through = Through::Proxy,
-            Some(("through", "tunnel")) => through = Through::Tunnel,
-            _ => {
-                return Err(format!(
-                    "{argument}: allowed: gateway=, links=, congestion=, runs=, through=proxy|tunnel"
-                )
-                .into());
-            }
-        }
-    }
+    let [gateway, links, congestion, runs, through] = options([
+        GATEWAY,
+        LINKS,
+        ("congestion", "cubic"),
+        ("runs", "5"),
+        ("through", "proxy"),
+    ])?;
     let options = Options {
-        gateway: gateway.canonicalize()?,
+        gateway: Path::new(&gateway).canonicalize()?,
         links,
         congestion,
-        runs,
-        through,
+        runs: runs.parse()?,
+        through: match through.as_str() {
+            "proxy" => Through::Proxy,
+            "tunnel" => Through::Tunnel,
+            _ => return Err(format!("through={through}: allowed: proxy, tunnel").into()),
+        },
     };
     let (links, congestion) = (&options.links, &options.congestion);
     for bulk in [false, true] {
@@ -106,7 +100,7 @@ fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Fa
     let folder = tempfile::tempdir()?;
     let through = options.through;
     let of_carriers = ["--congestion", &options.congestion];
-    let ends = Ends::new(&options.gateway, &testbed, folder.path())?;
+    let ends = Endpoints::new(&options.gateway, &testbed, folder.path())?;
     let ends = match through {
         Through::Proxy => ends.with(&of_carriers),
         Through::Tunnel => ends,
@@ -119,7 +113,7 @@ fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Fa
         Through::Proxy => [ends.relay()?, ends.proxy()?],
         Through::Tunnel => ends.tunnel([RELAY, VAN])?,
     }
-    .map(Running);
+    .map(KillOnDrop);
     let epoch = Instant::now();
     let sending = testbed.server.spawn(move || send_messages(epoch));
     let congestion = options.congestion.clone();

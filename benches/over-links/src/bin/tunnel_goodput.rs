@@ -19,17 +19,32 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, scenario};
+use ropewalk_over_links::{
+    Endpoints, Failure, GATEWAY, KillOnDrop, LINKS, RELAY, VAN, options, scenario,
+};
 
 const PORT: u16 = 5001;
 const WARMUP: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(12);
 
 fn main() -> Result<(), Failure> {
-    let mut options = Options::default();
-    for argument in std::env::args().skip(1) {
-        options.set(&argument)?;
-    }
+    let [gateway, links, congestion, runs, dark, extra] = options([
+        GATEWAY,
+        LINKS,
+        ("congestion", "cubic"),
+        ("runs", "5"),
+        ("dark", ""),
+        ("extra", ""),
+    ])?;
+    let dark = Some(dark).filter(|dark| !dark.is_empty());
+    let options = Options {
+        gateway: gateway.into(),
+        links,
+        congestion,
+        runs: runs.parse()?,
+        dark: dark.map(|dark| dark.parse()).transpose()?,
+        extra: extra.split_whitespace().map(str::to_owned).collect(),
+    };
     let mut shares = Vec::new();
     for run in 0..options.runs {
         let (share, gap) = measure(&options, run)?;
@@ -60,39 +75,7 @@ struct Options {
     extra: Vec<String>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            gateway: "target/release/ropewalk-gateway".into(),
-            links: "20/20,5/200".to_owned(),
-            congestion: "cubic".to_owned(),
-            runs: 5,
-            dark: None,
-            extra: Vec::new(),
-        }
-    }
-}
-
 impl Options {
-    fn set(&mut self, argument: &str) -> Result<(), Failure> {
-        let (key, value) = argument.split_once('=').ok_or("arguments are key=value")?;
-        match key {
-            "gateway" => self.gateway = value.into(),
-            "links" => self.links = value.to_owned(),
-            "congestion" => self.congestion = value.to_owned(),
-            "runs" => self.runs = value.parse()?,
-            "dark" => self.dark = Some(value.parse()?),
-            "extra" => self.extra = value.split(' ').map(str::to_owned).collect(),
-            _ => {
-                return Err(format!(
-                    "{key}: allowed: gateway, links, congestion, runs, dark, extra"
-                )
-                .into());
-            }
-        }
-        Ok(())
-    }
-
     /// Sum of the links' rates, in Mbit/s.
     fn sum(&self) -> Result<f64, Failure> {
         let rates = self.links.split(',').map(|link| {
@@ -109,8 +92,8 @@ fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
     let extra: Vec<&str> = options.extra.iter().map(String::as_str).collect();
-    let ends = Ends::new(&options.gateway, &testbed, folder.path())?.with(&extra);
-    let ends = ends.tunnel([RELAY, VAN])?.map(Running);
+    let ends = Endpoints::new(&options.gateway, &testbed, folder.path())?.with(&extra);
+    let ends = ends.tunnel([RELAY, VAN])?.map(KillOnDrop);
     // Links are idle for a moment, as before the use of a tunnel.
     thread::sleep(Duration::from_secs(2));
     let congestion = options.congestion.clone();
