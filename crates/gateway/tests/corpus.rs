@@ -112,22 +112,22 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn any_client_is_understood_or_refused() {
+fn gateway_control_corpus_has_listed_results() {
     replay("gateway_control", CONTROL, gateway_control::hold);
 }
 
 #[test]
-fn any_peer_is_borne() {
+fn gateway_peer_corpus_has_listed_results() {
     replay("gateway_peer", PEERS, gateway_peer::hold);
 }
 
 #[test]
-fn any_carrier_is_read_or_refused() {
+fn gateway_record_corpus_has_listed_results() {
     replay("gateway_record", RECORDS, gateway_record::hold);
 }
 
 #[test]
-fn any_program_is_understood_or_refused() {
+fn socks5_corpus_has_listed_results() {
     replay("socks5", PROGRAMS, socks5::hold);
 }
 
@@ -135,7 +135,7 @@ fn any_program_is_understood_or_refused() {
 /// (`found_...`) are not listed.
 fn replay(target: &str, expected: &[(&str, &str)], hold: impl Fn(&[u8]) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus");
-    let mut said: Vec<(String, String)> = fs::read_dir(folder.join(target))
+    let mut result: Vec<(String, String)> = fs::read_dir(folder.join(target))
         .unwrap()
         .map(|entry| {
             let path = entry.unwrap().path();
@@ -144,10 +144,10 @@ fn replay(target: &str, expected: &[(&str, &str)], hold: impl Fn(&[u8]) -> Strin
         })
         .filter(|(name, _)| !name.starts_with("found_"))
         .collect();
-    said.sort();
-    let said: Vec<(&str, &str)> = said
+    result.sort();
+    let result: Vec<(&str, &str)> = result
         .iter()
         .map(|(name, text)| (name.as_str(), text.as_str()))
         .collect();
-    assert_eq!(said, expected);
+    assert_eq!(result, expected);
 }

@@ -51,7 +51,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn the_program_has_its_environment_its_status_and_its_signals() {
+fn exec_passes_environment_exit_status_and_signals() {
     let setup = Setup::new();
     let script = "echo $0 $1; echo $LD_PRELOAD; echo $ROPEWALK_EXEC_CONTROL; \
                   echo $ROPEWALK_EXEC_DIRECT; echo $ROPEWALK_EXEC_REFUSE_UDP; echo $HERE; exit 7";
@@ -85,7 +85,7 @@ fn the_program_has_its_environment_its_status_and_its_signals() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_line() {
+fn exec_error_is_one_line() {
     let setup = Setup::new();
     let text_file = setup.folder.path().join("text");
     fs::write(&text_file, "no program\n").unwrap();
@@ -115,7 +115,7 @@ fn what_is_wrong_is_said_in_one_line() {
 }
 
 #[test]
-fn a_static_program_is_refused_with_advice() {
+fn static_program_is_refused_with_advice() {
     // A static program wherever the GNU C library is packaged.
     let program = "/sbin/ldconfig";
     if !Path::new(program).is_file() {
@@ -136,7 +136,7 @@ fn a_static_program_is_refused_with_advice() {
 }
 
 #[test]
-fn without_a_gateway_nothing_is_run() {
+fn exec_without_gateway_runs_nothing() {
     let setup = Setup::new();
     fs::remove_file(setup.folder.path().join("control")).unwrap();
     let done = setup.exec(&[], &["echo", "run"]);

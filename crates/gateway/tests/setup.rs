@@ -23,17 +23,17 @@ fn gateway(words: &str, folder: &Path, input: &str) -> Output {
 
 fn done(words: &str, folder: &Path, input: &str) -> String {
     let output = gateway(words, folder, input);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}: {message}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 fn refused(words: &str, folder: &Path, input: &str) -> String {
     let output = gateway(words, folder, input);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words}: {message}");
     assert_eq!(output.stdout, b"", "{words}");
-    said
+    message
 }
 
 /// The hook before its installation, for `--check`.
@@ -45,7 +45,7 @@ const RELAY: &str = "setup relay 192.0.2.1 --folder relay --dns 9.9.9.9 --client
 const CLIENT: &str = "setup client --folder van --link wifi=wlan0 --link lte=wwan0,cost=5";
 
 #[test]
-fn both_ends_are_set_up_by_a_command_each() {
+fn setup_configures_each_end_by_one_command() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let token = done(&format!("{RELAY} van"), at, "");
@@ -89,7 +89,7 @@ fn both_ends_are_set_up_by_a_command_each() {
 }
 
 #[test]
-fn a_second_client_changes_only_the_list() {
+fn setup_of_a_second_client_changes_only_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     done(&format!("{RELAY} van"), at, "");
@@ -103,10 +103,10 @@ fn a_second_client_changes_only_the_list() {
         clients.contains(" van addresses=10.9.0.2,")
             && clients.contains(" train addresses=10.9.0.3,")
     );
-    let said = refused(&format!("{RELAY} van"), at, "");
+    let message = refused(&format!("{RELAY} van"), at, "");
     assert!(
-        said.contains("relay/clients has one of that name"),
-        "{said}"
+        message.contains("relay/clients has one of that name"),
+        "{message}"
     );
     assert_eq!(
         fs::read_to_string(at.join("relay/clients")).unwrap(),
@@ -115,23 +115,26 @@ fn a_second_client_changes_only_the_list() {
 }
 
 #[test]
-fn what_is_there_or_not_whole_is_refused_and_nothing_is_written() {
+fn setup_refuses_existing_or_partial_folders() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let token = done(&format!("{RELAY} van"), at, "");
-    let said = refused(CLIENT, at, &token[..token.len() / 2]);
+    let message = refused(CLIENT, at, &token[..token.len() / 2]);
     let missing = format!("{CLIENT} --token-file {}", at.join("missing").display());
     let no_file = refused(&missing, at, "");
     assert!(
         no_file.contains("--token-file") && no_file.contains("No such file"),
         "{no_file}"
     );
-    assert!(said.contains("not whole"), "{said}");
+    assert!(message.contains("not whole"), "{message}");
     assert!(!at.join("van").exists());
     fs::create_dir(at.join("van")).unwrap();
     fs::write(at.join("van/tunnel.toml"), "").unwrap();
-    let said = refused(CLIENT, at, &token);
-    assert!(said.contains("van/tunnel.toml: is there already"), "{said}");
+    let message = refused(CLIENT, at, &token);
+    assert!(
+        message.contains("van/tunnel.toml: is there already"),
+        "{message}"
+    );
     assert_eq!(fs::read_dir(at.join("van")).unwrap().count(), 1);
 
     let clients = fs::read_to_string(at.join("relay/clients")).unwrap();
@@ -143,8 +146,8 @@ fn what_is_there_or_not_whole_is_refused_and_nothing_is_written() {
         let path = at.join("relay").join(file);
         let whole = fs::read(&path).unwrap();
         fs::write(&path, text).unwrap();
-        let said = refused(&format!("{RELAY} train"), at, "");
-        assert!(said.contains(says), "{said}");
+        let message = refused(&format!("{RELAY} train"), at, "");
+        assert!(message.contains(says), "{message}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         fs::write(&path, whole).unwrap();
     }

@@ -43,32 +43,19 @@ fn gateway(words: &[&str], credentials: &Path) -> Output {
 }
 
 fn set_up(at: &Path) {
-    let folder = |end: &str| at.join(end).display().to_string();
-    let relay = folder("relay");
-    let words = [
-        "setup",
-        "relay",
-        "192.0.2.1",
-        "--client",
-        "van",
-        "--folder",
-        &relay,
-    ];
-    let made = gateway(&words, at);
-    assert!(made.status.success(), "{made:?}");
-    let token = String::from_utf8(made.stdout).unwrap();
-    let client = folder("client");
-    let words = [
-        "setup",
-        "client",
-        token.trim(),
-        "--folder",
-        &client,
-        "--link",
-        "a=lo",
-    ];
-    let made = gateway(&words, at);
-    assert!(made.status.success(), "{made:?}");
+    let run = |words: &str| {
+        let made = gateway(&words.split_whitespace().collect::<Vec<_>>(), at);
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8(made.stdout).unwrap()
+    };
+    let at = at.display();
+    let token = run(&format!(
+        "setup relay 192.0.2.1 --client van --folder {at}/relay"
+    ));
+    run(&format!(
+        "setup client {} --folder {at}/client --link a=lo",
+        token.trim()
+    ));
 }
 
 /// Provides the credentials of a unit as systemd does: the files that exist, or else the unit's default.
@@ -89,7 +76,7 @@ fn hand_over(unit: &str, folder: &Path, to: &Path) {
 }
 
 #[test]
-fn every_command_is_right_for_the_files_that_setup_writes() {
+fn unit_commands_accept_the_files_of_setup() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     set_up(at);
@@ -122,9 +109,9 @@ fn every_command_is_right_for_the_files_that_setup_writes() {
             }
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let done = gateway(&words, &credentials);
-            let said = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{command}: {said}");
-            assert_eq!(said, "", "{command}");
+            let message = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{command}: {message}");
+            assert_eq!(message, "", "{command}");
         }
         if is_hidden {
             fs::rename(&hidden, &key).unwrap();
@@ -139,7 +126,7 @@ fn options(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_option_that_a_unit_names_is_one_of_its_verb() {
+fn unit_options_exist() {
     let nowhere = Path::new("/nonexistent");
     for (verb, _) in UNITS {
         let word = verb.split('-').next().unwrap();
@@ -170,7 +157,7 @@ fn exposure_of_each_unit_is_below_its_bound() {
 }
 
 #[test]
-fn systemd_finds_nothing_wrong() {
+fn systemd_analyze_accepts_the_units() {
     if Command::new("systemd-analyze")
         .arg("--version")
         .output()
@@ -194,9 +181,9 @@ fn systemd_finds_nothing_wrong() {
             .arg(&path)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&verified.stderr);
+        let message = String::from_utf8_lossy(&verified.stderr);
         // The output covers all required units, and may name others.
-        let about_it = said.lines().filter(|line| line.contains("ropewalk-"));
+        let about_it = message.lines().filter(|line| line.contains("ropewalk-"));
         let about_it: Vec<&str> = about_it.collect();
         assert!(about_it.is_empty(), "{}: {about_it:?}", path.display());
     }

@@ -21,200 +21,71 @@ const SHORT: [(&str, &str); 6] = [
     ("LINK", "--link a=127.0.0.1"),
 ];
 
-/// Arguments, and parts of the error message.
-const OPTIONS: &[(&str, &[&str])] = &[
-    ("RELAY --rate 0", &["--rate", "'0'"]),
-    ("RELAY --rate 0mbit", &["--rate", "at least 1bit/s"]),
-    ("RELAY --memory 0B", &["--memory", "'0B'", "at least 1B"]),
-    ("RELAY --buffer 0B", &["--buffer", "'0B'", "at least 1B"]),
-    ("RELAY --streams 0", &["--streams", "'0'", "1.."]),
-    ("RELAY --associations 0", &["--associations", "'0'", "1.."]),
-    ("PROXY LINK --memory 0B", &["--memory", "at least 1B"]),
-    ("PROXY LINK --buffer 0B", &["--buffer", "at least 1B"]),
-    ("TUNNEL LINK --buffer 0B", &["--buffer", "at least 1B"]),
-    // More than a request can encode.
-    (
-        "PROXY LINK --scheduler mp-dash --small 4GiB",
-        &["--small", "'4GiB'", "below 4GiB"],
-    ),
-    ("MEASURE --bytes 0B", &["--bytes", "at least 1B"]),
-    ("PROXY LINK,quota=0B", &["quota=0B", "at least 1B"]),
-    ("PROXY LINK,daily=0B", &["daily=0B", "at least 1B"]),
-    ("TUNNEL LINK,quota=0B", &["quota=0B", "at least 1B"]),
-    // Addresses that nobody has.
-    (
-        "RELAY --listen 224.0.0.1:4433",
-        &["--listen", "224.0.0.1:4433", "allowed"],
-    ),
-    ("RELAY --listen 255.255.255.255:1", &["--listen", "allowed"]),
-    ("RELAY --status 192.0.2.1:80", &["--status", "loopback"]),
-    (
-        "PROXY LINK --listen [ff02::1]:1080",
-        &["--listen", "allowed"],
-    ),
-    (
-        "PROXY LINK --redirect 127.0.0.1:0",
-        &["--redirect", "port 0", "1 to 65535"],
-    ),
-    (
-        "PROXY LINK --tproxy 127.0.0.1:0",
-        &["--tproxy", "port 0", "1 to 65535"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay 127.0.0.1:0",
-        &["--relay", "port 0", "1 to 65535"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay 224.0.0.1:4433",
-        &["--relay", "224.0.0.1 is no host"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay [::]:4433",
-        &["--relay", ":: is no host"],
-    ),
-    (
-        "tunnel --check KEYS LINK --address 10.9.0.2/24 --relay 0.0.0.0:1",
-        &["--relay", "is no host"],
-    ),
-    (
-        "tunnel --check KEYS LINK --address 10.9.0.2/24 --relay x",
-        &["--relay", "HOST:PORT"],
-    ),
-    (
-        "measure KEYS LINK --relay 127.0.0.1:0",
-        &["--relay", "port 0"],
-    ),
-    (
-        "PROXY --link a=224.0.0.1",
-        &["--link", "224.0.0.1", "NAME=ADDRESS"],
-    ),
-    (
-        "TUNNEL --link a=0.0.0.0",
-        &["--link", "0.0.0.0", "NAME=ADDRESS"],
-    ),
-    (
-        "tunnel --check KEYS LINK --relay 127.0.0.1:1 --address 224.0.0.1/24",
-        &["--address", "of no host"],
-    ),
-    (
-        "TUNNEL LINK --peer 0.0.0.0",
-        &["--peer", "0.0.0.0", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --peer ff02::1",
-        &["--peer", "ff02::1", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --hook /bin/true --dns 0.0.0.0",
-        &["--dns", "0.0.0.0", "allowed"],
-    ),
-    (
-        "setup relay 224.0.0.1 --folder new --client van",
-        &["HOST", "allowed: a name or an address"],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder new --client van --dns ::",
-        &["--dns", "allowed"],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0",
-        &["--network", "allowed"],
-    ),
-    (
-        "PROXY LINK LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "TUNNEL LINK LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "MEASURE LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "relay --key relay.key --clients names",
-        &["names:2: ", "name \"van\"", "twice"],
-    ),
-    (
-        "RELAY --congestion none-such",
-        &["--congestion", "none-such", "allowed: ", "reno"],
-    ),
-    (
-        "PROXY LINK --congestion none-such",
-        &["--congestion", "allowed: ", "reno"],
-    ),
-    (
-        "MEASURE --congestion none-such",
-        &["--congestion", "allowed: ", "reno"],
-    ),
-    ("RELAY --log=", &["--log", "allowed: off, error, warn"]),
-    (
-        "RELAY --log loud",
-        &["--log", "loud", "allowed: off, error, warn"],
-    ),
-    (
-        "TUNNEL LINK --device a/b",
-        &["--device", "a/b", "allowed: 1 to 15 bytes"],
-    ),
-    (
-        "TUNNEL LINK --device all",
-        &["--device", "all", "allowed: 1 to 15 bytes"],
-    ),
-    (
-        "TUNNEL LINK --device a-name-too-long-for-it",
-        &["--device", "allowed: 1 to 15 bytes"],
-    ),
-    // A key that other users may read.
-    (
-        "relay --check --key relay.pub --clients clients",
-        &["relay.pub: ", "does not begin with \"ropewalk-secret-key\""],
-    ),
-    // Paths of another file type.
-    (
-        "RELAY --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "relay --key relay.key --clients clients --allow public --listen 127.0.0.1:0 --control relay.key/x",
-        &["--control relay.key/x", "allowed"],
-    ),
-    (
-        "PROXY LINK --control .",
-        &["--control .: not a socket", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "status --once --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "keygen missing/van",
-        &[
-            "missing/van.key",
-            "allowed: a name in a folder that is there",
-        ],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder pipe --client van",
-        &["--folder pipe: not a folder", "allowed"],
-    ),
-    (
-        "MEASURE -o missing/van.toml",
-        &["--output missing/van.toml: no such folder", "allowed"],
-    ),
-    (
-        "MEASURE -o .",
-        &["--output .: not a regular file", "allowed"],
-    ),
-    (
-        "MEASURE -o pipe",
-        &["--output pipe: not a regular file", "allowed"],
-    ),
-];
+/// Arguments, and parts of the error message: `ARGUMENTS -> PART | PART`.
+const OPTIONS: &str = r#"
+RELAY --rate 0 -> --rate | '0'
+RELAY --rate 0mbit -> --rate | at least 1bit/s
+RELAY --memory 0B -> --memory | '0B' | at least 1B
+RELAY --buffer 0B -> --buffer | '0B' | at least 1B
+RELAY --streams 0 -> --streams | '0' | 1..
+RELAY --associations 0 -> --associations | '0' | 1..
+PROXY LINK --memory 0B -> --memory | at least 1B
+PROXY LINK --buffer 0B -> --buffer | at least 1B
+TUNNEL LINK --buffer 0B -> --buffer | at least 1B
+# More than a request can encode.
+PROXY LINK --scheduler mp-dash --small 4GiB -> --small | '4GiB' | below 4GiB
+MEASURE --bytes 0B -> --bytes | at least 1B
+PROXY LINK,quota=0B -> quota=0B | at least 1B
+PROXY LINK,daily=0B -> daily=0B | at least 1B
+TUNNEL LINK,quota=0B -> quota=0B | at least 1B
+# Addresses that nobody has.
+RELAY --listen 224.0.0.1:4433 -> --listen | 224.0.0.1:4433 | allowed
+RELAY --listen 255.255.255.255:1 -> --listen | allowed
+RELAY --status 192.0.2.1:80 -> --status | loopback
+PROXY LINK --listen [ff02::1]:1080 -> --listen | allowed
+PROXY LINK --redirect 127.0.0.1:0 -> --redirect | port 0 | 1 to 65535
+PROXY LINK --tproxy 127.0.0.1:0 -> --tproxy | port 0 | 1 to 65535
+proxy --check KEYS LINK --relay 127.0.0.1:0 -> --relay | port 0 | 1 to 65535
+proxy --check KEYS LINK --relay 224.0.0.1:4433 -> --relay | 224.0.0.1 is no host
+proxy --check KEYS LINK --relay [::]:4433 -> --relay | :: is no host
+tunnel --check KEYS LINK --address 10.9.0.2/24 --relay 0.0.0.0:1 -> --relay | is no host
+tunnel --check KEYS LINK --address 10.9.0.2/24 --relay x -> --relay | HOST:PORT
+measure KEYS LINK --relay 127.0.0.1:0 -> --relay | port 0
+PROXY --link a=224.0.0.1 -> --link | 224.0.0.1 | NAME=ADDRESS
+TUNNEL --link a=0.0.0.0 -> --link | 0.0.0.0 | NAME=ADDRESS
+tunnel --check KEYS LINK --relay 127.0.0.1:1 --address 224.0.0.1/24 -> --address | of no host
+TUNNEL LINK --peer 0.0.0.0 -> --peer | 0.0.0.0 | allowed
+TUNNEL LINK --peer ff02::1 -> --peer | ff02::1 | allowed
+TUNNEL LINK --hook /bin/true --dns 0.0.0.0 -> --dns | 0.0.0.0 | allowed
+setup relay 224.0.0.1 --folder new --client van -> HOST | allowed: a name or an address
+setup relay 192.0.2.1 --folder new --client van --dns :: -> --dns | allowed
+setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0 -> --network | allowed
+PROXY LINK LINK -> --link a=127.0.0.1 | two links of one name
+TUNNEL LINK LINK -> --link a=127.0.0.1 | two links of one name
+MEASURE LINK -> --link a=127.0.0.1 | two links of one name
+relay --key relay.key --clients names -> names:2:  | name "van" | twice
+RELAY --congestion none-such -> --congestion | none-such | allowed:  | reno
+PROXY LINK --congestion none-such -> --congestion | allowed:  | reno
+MEASURE --congestion none-such -> --congestion | allowed:  | reno
+RELAY --log= -> --log | allowed: off, error, warn
+RELAY --log loud -> --log | loud | allowed: off, error, warn
+TUNNEL LINK --device a/b -> --device | a/b | allowed: 1 to 15 bytes
+TUNNEL LINK --device all -> --device | all | allowed: 1 to 15 bytes
+TUNNEL LINK --device a-name-too-long-for-it -> --device | allowed: 1 to 15 bytes
+# A public key instead of a secret one.
+relay --check --key relay.pub --clients clients -> relay.pub:  | does not begin with "ropewalk-secret-key"
+# Paths of another file type.
+RELAY --control relay.key -> --control relay.key: not a socket | allowed
+relay --key relay.key --clients clients --allow public --listen 127.0.0.1:0 --control relay.key/x -> --control relay.key/x | allowed
+PROXY LINK --control . -> --control .: not a socket | allowed
+TUNNEL LINK --control relay.key -> --control relay.key: not a socket | allowed
+status --once --control relay.key -> --control relay.key: not a socket | allowed
+keygen missing/van -> missing/van.key | allowed: a name in a folder that is there
+setup relay 192.0.2.1 --folder pipe --client van -> --folder pipe: not a folder | allowed
+MEASURE -o missing/van.toml -> --output missing/van.toml: no such folder | allowed
+MEASURE -o . -> --output .: not a regular file | allowed
+MEASURE -o pipe -> --output pipe: not a regular file | allowed
+"#;
 
 /// Options whose value is the name of a file to read.
 const FILES: [&str; 11] = [
@@ -292,15 +163,18 @@ fn names(folder: &Path) -> Vec<std::ffi::OsString> {
     names
 }
 
-fn assert_refused(words: &str, says: &[&str], folder: &Path) {
+fn assert_refused(words: &str, parts: &[&str], folder: &Path) {
     let before = names(folder);
     let output = gateway(words, folder);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words}: {message}");
     assert_eq!(output.stdout, b"", "{words}");
-    assert_eq!(said.trim_end().lines().count(), 1, "{words}: {said}");
-    for part in says {
-        assert!(said.contains(part), "{words}: {part:?} is not in {said}");
+    assert_eq!(message.trim_end().lines().count(), 1, "{words}: {message}");
+    for part in parts {
+        assert!(
+            message.contains(part),
+            "{words}: {part:?} is not in {message}"
+        );
     }
     assert_eq!(names(folder), before, "{words}");
 }
@@ -308,34 +182,37 @@ fn assert_refused(words: &str, says: &[&str], folder: &Path) {
 #[test]
 fn wrong_options_are_refused() {
     let folder = folder();
-    for (words, says) in OPTIONS {
-        assert_refused(words, says, folder.path());
+    for line in OPTIONS.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((words, parts)) = line.split_once(" -> ") {
+            let parts: Vec<&str> = parts.split(" | ").collect();
+            assert_refused(words, &parts, folder.path());
+        }
     }
 }
 
 #[test]
-fn files_that_never_end_or_give_nothing_are_refused() {
+fn endless_and_silent_files_are_refused() {
     let folder = folder();
     for words in FILES {
         for file in ["/dev/zero", "."] {
-            let says = format!("{file}: not a regular file; allowed: a regular file");
-            assert_refused(&format!("{words} {file}"), &[&says], folder.path());
+            let parts = format!("{file}: not a regular file; allowed: a regular file");
+            assert_refused(&format!("{words} {file}"), &[&parts], folder.path());
         }
     }
     thread::scope(|scope| {
         let folder = folder.path();
         for words in FILES {
-            let says = match words.contains("--quota-state") {
+            let parts = match words.contains("--quota-state") {
                 true => "pipe: not a regular file; allowed: a regular file",
                 false => "pipe: a pipe that did not end within 8 s",
             };
-            scope.spawn(move || assert_refused(&format!("{words} pipe"), &[says], folder));
+            scope.spawn(move || assert_refused(&format!("{words} pipe"), &[parts], folder));
         }
     });
 }
 
 #[test]
-fn a_key_may_come_through_a_pipe() {
+fn key_is_read_from_a_pipe() {
     let folder = folder();
     let command = "cat relay.key | \"$0\" relay --check --key /dev/stdin --clients clients";
     let output = Command::new("sh")
@@ -343,22 +220,22 @@ fn a_key_may_come_through_a_pipe() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
 }
 
 #[test]
-fn limits_of_a_client_that_let_nothing_pass_are_refused() {
+fn client_limits_of_zero_are_refused() {
     let folder = folder();
-    for (limit, says) in LIMITS {
+    for (limit, parts) in LIMITS {
         let words = format!("relay --check --key relay.key --clients {limit}");
         let line = format!("{limit}:1: ");
-        assert_refused(&words, &[&line, limit, says], folder.path());
+        assert_refused(&words, &[&line, limit, parts], folder.path());
     }
 }
 
 #[test]
-fn what_is_right_is_taken() {
+fn valid_input_is_accepted() {
     let folder = folder();
     for words in [
         "RELAY --log info --congestion reno --status 127.0.0.1:0 --listen 0.0.0.0:4433",
@@ -366,7 +243,7 @@ fn what_is_right_is_taken() {
         "TUNNEL LINK --peer 10.9.0.1 --device van%d",
     ] {
         let output = gateway(words, folder.path());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{words}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words}: {message}");
     }
 }

@@ -10,10 +10,8 @@ use ropewalk_gateway::keys::SecretKey;
 use ropewalk_wire::gateway::tunnel::TunnelFrame;
 
 use crate::adversary::{self, Client, Session, forge, random, raw_socket};
-use crate::network::{Namespace, Network, RELAY, echo, until_answered};
+use crate::network::{INNER, Namespace, Network, RELAY, with_links};
 use crate::process::TIMEOUT;
-
-const INNER: &str = "10.9.0.1:7000";
 
 fn relay_at() -> SocketAddrV4 {
     SocketAddrV4::new(RELAY.parse().unwrap(), 4434)
@@ -25,7 +23,9 @@ fn adversary(network: &Network) -> Session {
 }
 
 fn socket(network: &Network, at: &'static str) -> UdpSocket {
-    let socket = network.near.make(move || UdpSocket::bind(at).unwrap());
+    let socket = network
+        .client
+        .in_thread(move || UdpSocket::bind(at).unwrap());
     let wait = Some(Duration::from_millis(500));
     socket.set_read_timeout(wait).unwrap();
     socket
@@ -48,11 +48,11 @@ fn udp_sockets(namespace: &Namespace) -> Vec<(u16, u64)> {
 }
 
 /// Sends packets to an address in the tunnel, from behind the relay, until dropped.
-struct Traffic(Arc<AtomicBool>);
+struct InboundTraffic(Arc<AtomicBool>);
 
-impl Traffic {
-    fn to(network: &Network, to: &'static str) -> Traffic {
-        let socket = network.far.make(|| UdpSocket::bind(INNER).unwrap());
+impl InboundTraffic {
+    fn to(network: &Network, to: &'static str) -> InboundTraffic {
+        let socket = network.relay.in_thread(|| UdpSocket::bind(INNER).unwrap());
         let ends = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&ends);
         thread::spawn(move || {
@@ -61,11 +61,11 @@ impl Traffic {
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        Traffic(ends)
+        InboundTraffic(ends)
     }
 }
 
-impl Drop for Traffic {
+impl Drop for InboundTraffic {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -98,27 +98,24 @@ fn until_packet(session: &mut Session) -> Duration {
 #[test]
 fn two_adversaries_agree_on_a_session() {
     let [client, relay] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
-    let [near, far] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
-    let at = far.local_addr().unwrap();
+    let [client_socket, relay_socket] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let at = relay_socket.local_addr().unwrap();
     let client = Client::new(client, relay.public(), &["10.9.0.2"]);
-    let accepted = thread::spawn(move || adversary::accept(far, &relay));
-    let mut session = client.connect(near, at);
+    let accepted = thread::spawn(move || adversary::accept(relay_socket, &relay));
+    let mut session = client.connect(client_socket, at);
     let accepted = accepted.join().unwrap();
     session.send(3, &[TunnelFrame::Ping(7)]);
     assert_eq!(accepted.receive(), Some((3, vec![3, 0, 0, 0, 7])));
 }
 
 #[test]
-fn a_datagram_with_a_forged_source_leads_no_traffic_to_it() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    network.near.sh("ip addr add 10.71.1.99/24 dev link1");
-    let _relay = network.start_far();
+fn forged_source_gets_no_traffic() {
+    let Some(network) = with_links(1) else { return };
+    network.client.sh("ip addr add 10.71.1.99/24 dev link1");
+    let _relay = network.start_relay();
     let mut session = adversary(&network);
     session.until_answered(0);
-    let _traffic = Traffic::to(&network, "10.9.0.2:9");
+    let _traffic = InboundTraffic::to(&network, "10.9.0.2:9");
     until_packet(&mut session);
     // An attacker on the path repeats the client's datagram from another address before the original arrives.
     let third_party = socket(&network, "10.71.1.99:9999");
@@ -143,15 +140,12 @@ fn a_datagram_with_a_forged_source_leads_no_traffic_to_it() {
 }
 
 #[test]
-fn a_client_with_a_new_port_is_followed() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let _relay = network.start_far();
+fn client_is_followed_to_a_new_port() {
+    let Some(network) = with_links(1) else { return };
+    let _relay = network.start_relay();
     let mut session = adversary(&network);
     session.until_answered(0);
-    let _traffic = Traffic::to(&network, "10.9.0.2:9");
+    let _traffic = InboundTraffic::to(&network, "10.9.0.2:9");
     until_packet(&mut session);
     session.socket = socket(&network, "0.0.0.0:0");
     session.send(0, &[TunnelFrame::Ping(1)]);
@@ -160,19 +154,16 @@ fn a_client_with_a_new_port_is_followed() {
 }
 
 #[test]
-fn a_flood_of_strange_datagrams_ends_in_the_kernel() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let relay = network.start_far();
+fn flood_of_foreign_datagrams_is_dropped_by_the_kernel() {
+    let Some(network) = with_links(1) else { return };
+    let relay = network.start_relay();
     let mut session = adversary(&network);
     session.until_answered(0);
-    let before: u64 = udp_sockets(&network.far)
+    let before: u64 = udp_sockets(&network.relay)
         .iter()
         .map(|(_, drops)| drops)
         .sum();
-    let raw = network.near.make(raw_socket);
+    let raw = network.client.in_thread(raw_socket);
     const EACH: u16 = 500;
     for number in 0..EACH {
         let [a, b] = number.to_be_bytes();
@@ -184,7 +175,7 @@ fn a_flood_of_strange_datagrams_ends_in_the_kernel() {
         }
     }
     session.until_answered(0);
-    let sockets = udp_sockets(&network.far);
+    let sockets = udp_sockets(&network.relay);
     let dropped = sockets.iter().map(|(_, drops)| drops).sum::<u64>() - before;
     println!("{dropped} of {} dropped: {sockets:?}", 6 * EACH);
     assert!(dropped >= u64::from(6 * EACH) * 9 / 10);
@@ -192,14 +183,11 @@ fn a_flood_of_strange_datagrams_ends_in_the_kernel() {
 }
 
 #[test]
-fn a_flood_of_hellos_is_logged_in_few_lines() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let relay = network.start_far();
+fn flood_of_hellos_is_logged_in_few_lines() {
+    let Some(network) = with_links(1) else { return };
+    let relay = network.start_relay();
     let mut session = adversary(&network);
-    let raw = network.near.make(raw_socket);
+    let raw = network.client.in_thread(raw_socket);
     for number in 0..2000_u16 {
         let [a, b] = number.to_be_bytes();
         let from = SocketAddrV4::new(Ipv4Addr::new(198, 18, a, b), 1024 + number);
@@ -214,19 +202,18 @@ fn a_flood_of_hellos_is_logged_in_few_lines() {
 
 #[test]
 fn forged_cookies_and_answers_change_nothing_for_a_client() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let _near = network.start_near(RELAY, "--link one=link1");
+    let Some(network) = with_links(1) else { return };
+    let _client = network.start_client(RELAY, "--link one=link1");
     // At first no relay answers.
-    let mute = network.far.make(|| UdpSocket::bind((RELAY, 4434)).unwrap());
-    mute.set_read_timeout(Some(TIMEOUT)).unwrap();
-    let (_, from) = mute.recv_from(&mut [0; 512]).unwrap();
+    let silent = network
+        .relay
+        .in_thread(|| UdpSocket::bind((RELAY, 4434)).unwrap());
+    silent.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let (_, from) = silent.recv_from(&mut [0; 512]).unwrap();
     let SocketAddr::V4(client) = from else {
         panic!("{from}");
     };
-    let raw = network.far.make(raw_socket);
+    let raw = network.relay.in_thread(raw_socket);
     let ends = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&ends);
     let sent = Arc::new(AtomicUsize::new(0));
@@ -247,15 +234,15 @@ fn forged_cookies_and_answers_change_nothing_for_a_client() {
     while sent.load(Ordering::Relaxed) < 1000 {
         thread::sleep(Duration::from_millis(5));
     }
-    mute.set_nonblocking(true).unwrap();
-    let hellos = std::iter::from_fn(|| mute.recv(&mut [0; 512]).ok()).count();
+    silent.set_nonblocking(true).unwrap();
+    let hellos = std::iter::from_fn(|| silent.recv(&mut [0; 512]).ok()).count();
     let most = 3 + 2 * begin.elapsed().as_secs_f64() as usize;
     println!("{hellos} hellos for 1000 forged cookies");
     assert!(hellos <= most, "{hellos} hellos, not {most} at the most");
-    drop(mute);
-    let _relay = network.start_far();
-    echo(&network.far, INNER);
-    let took = until_answered(&network.near, INNER.parse::<SocketAddr>().unwrap());
+    drop(silent);
+    let _relay = network.start_relay();
+    network.start_echo();
+    let took = network.until_echo();
     println!("under forged cookies and answers: {} ms", took.as_millis());
     ends.store(true, Ordering::Relaxed);
     attacker.join().unwrap();

@@ -4,6 +4,9 @@
 #[path = "../adversary/mod.rs"]
 mod adversary;
 mod attack;
+mod default_files;
+#[allow(dead_code, reason = "not every test uses all of it")]
+mod machines;
 mod memory;
 mod network;
 mod privileges;
@@ -11,10 +14,7 @@ mod privileges;
 #[path = "../process/mod.rs"]
 mod process;
 mod proxy;
-mod state;
 mod transparent;
 mod tunnel;
 mod tunnel_hook;
 mod tunnel_rate;
-#[allow(dead_code, reason = "not every test uses all of it")]
-mod world;

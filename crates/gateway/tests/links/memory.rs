@@ -8,7 +8,7 @@ use ropewalk_gateway::keys::read_secret_key;
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing, TunnelFrame};
 
 use crate::adversary::{self, Session};
-use crate::network::{Network, RELAY};
+use crate::network::{RELAY, with_links};
 use crate::process::{Gateway, TIMEOUT};
 
 /// Sends packets that wait for missing ones: one far ahead in each lane, then every second one of all lanes.
@@ -65,13 +65,12 @@ fn assert_memory_returns(attacked: &Gateway, idle: usize) {
 }
 
 #[test]
-fn relay_memory_is_bounded_under_packets_with_gaps_and_returns() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let relay = network.start_far();
-    let socket = network.near.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
+fn relay_memory_is_bounded_under_packets_with_gaps() {
+    let Some(network) = with_links(1) else { return };
+    let relay = network.start_relay();
+    let socket = network
+        .client
+        .in_thread(|| UdpSocket::bind("0.0.0.0:0").unwrap());
     let mut session = network.adversary(socket);
     session.until_answered(0);
     let idle = relay.memory()[0];
@@ -81,15 +80,14 @@ fn relay_memory_is_bounded_under_packets_with_gaps_and_returns() {
 }
 
 #[test]
-fn client_memory_is_bounded_under_packets_with_gaps_and_returns() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
+fn client_memory_is_bounded_under_packets_with_gaps() {
+    let Some(network) = with_links(1) else { return };
     let secret = read_secret_key(network.file("relay.key").as_ref()).unwrap();
     let at = format!("{RELAY}:4434");
-    let socket = network.far.make(move || UdpSocket::bind(at).unwrap());
-    let client = network.start_near(RELAY, "--link one=link1");
+    let socket = network
+        .relay
+        .in_thread(move || UdpSocket::bind(at).unwrap());
+    let client = network.start_client(RELAY, "--link one=link1");
     let mut session = adversary::accept(socket, &secret);
     session.until_answered(0);
     let idle = client.memory()[0];

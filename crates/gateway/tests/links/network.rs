@@ -1,4 +1,4 @@
-//! Two network namespaces, `near` (client) and `far` (relay), with links that tests add and remove.
+//! Two network namespaces, `client` (client) and `relay` (relay), with links that tests add and remove.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,6 +19,9 @@ use crate::process::{BINARY, Gateway, TIMEOUT};
 
 /// The relay's address, reachable over each link.
 pub const RELAY: &str = "10.99.0.1";
+
+/// Address of the echo server in the tunnel.
+pub const INNER: &str = "10.9.0.1:7000";
 
 /// A network namespace, removed when dropped.
 pub struct Namespace {
@@ -55,28 +58,28 @@ impl Namespace {
         command.args(["sh", "-c", &script]).stdin(Stdio::null());
         let mut holder = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = [0];
-        let said = holder.stdout.as_mut().unwrap().read_exact(&mut line);
-        said.expect("a namespace begins");
+        let ready = holder.stdout.as_mut().unwrap().read_exact(&mut line);
+        ready.expect("a namespace begins");
         Namespace { holder, has_files }
     }
 
-    pub fn cable(&self, name: &str, other: &Namespace, its: &str) {
+    pub fn add_veth(&self, name: &str, other: &Namespace, its: &str) {
         self.sh(&format!(
             "ip link add {name} type veth peer name {its} netns {}; ip link set {name} up",
-            other.number()
+            other.pid()
         ));
         other.sh(&format!("ip link set {its} up"));
     }
 
     fn path(&self) -> String {
-        format!("/proc/{}/ns/net", self.number())
+        format!("/proc/{}/ns/net", self.pid())
     }
 
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net={}", self.path()));
         if self.has_files {
-            command.arg(format!("--mount=/proc/{}/ns/mnt", self.number()));
+            command.arg(format!("--mount=/proc/{}/ns/mnt", self.pid()));
         }
         command.arg(program);
         command
@@ -104,16 +107,16 @@ impl Namespace {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    pub fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> T {
+    pub fn in_thread<T: Send + 'static>(&self, act: impl FnOnce() -> T + Send + 'static) -> T {
         let file = File::open(self.path()).unwrap();
         let thread = thread::spawn(move || {
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
-            make()
+            act()
         });
         thread.join().unwrap()
     }
 
-    pub fn number(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.holder.id()
     }
 }
@@ -127,16 +130,23 @@ impl Drop for Namespace {
 
 /// Both namespaces, keys for a relay and a van, and a folder for control sockets.
 pub struct Network {
-    pub near: Namespace,
-    pub far: Namespace,
+    pub client: Namespace,
+    pub relay: Namespace,
     pub folder: TempDir,
 }
 
+/// Creates a network with the links 1 to `count`; prints a reason and returns `None` on a machine that lacks a
+/// requirement.
+pub fn with_links(count: u32) -> Option<Network> {
+    let network = Network::new()?;
+    (1..=count).for_each(|number| network.add_link(number));
+    Some(network)
+}
+
 impl Network {
-    /// Creates it without links; prints a reason and returns `None` on a machine that lacks a requirement.
-    pub fn new() -> Option<Network> {
-        let can = Command::new("unshare").args(["--net", "true"]).output();
-        if !can.is_ok_and(|done| done.status.success()) {
+    fn new() -> Option<Network> {
+        let unshare = Command::new("unshare").args(["--net", "true"]).output();
+        if !unshare.is_ok_and(|done| done.status.success()) {
             eprintln!("skipped: making network namespaces takes root, and unshare(1)");
             return None;
         }
@@ -145,14 +155,14 @@ impl Network {
             return None;
         }
         let network = Network {
-            near: Namespace::new(),
-            far: Namespace::new(),
+            client: Namespace::new(),
+            relay: Namespace::new(),
             folder: tempfile::tempdir().unwrap(),
         };
-        network.far.sh(&format!("ip addr add {RELAY}/32 dev lo"));
+        network.relay.sh(&format!("ip addr add {RELAY}/32 dev lo"));
         for name in ["relay", "van"] {
             let done = network
-                .near
+                .client
                 .output(&format!("keygen {}", network.file(name)));
             assert!(done.status.success(), "{done:?}");
         }
@@ -168,60 +178,78 @@ impl Network {
 
     /// Adds link `number`: the interface `linkN` at both ends, 10.71.N.1 at the relay and 10.71.N.2 at the client.
     pub fn add_link(&self, number: u32) {
-        self.near.sh(&format!(
+        self.client.sh(&format!(
             "ip link add link{number} type veth peer name link{number} netns {}",
-            self.far.number()
+            self.relay.pid()
         ));
-        self.far.sh(&format!(
+        self.relay.sh(&format!(
             "ip addr add 10.71.{number}.1/24 dev link{number}; ip link set link{number} up"
         ));
-        self.near.sh(&format!("ip link set link{number} up"));
-        self.address(number, 2);
+        self.client.sh(&format!("ip link set link{number} up"));
+        self.add_address(number, 2);
     }
 
     /// Adds an address and a route to the relay at the client's end of a link.
-    pub fn address(&self, number: u32, host: u32) {
-        self.near.sh(&format!(
+    pub fn add_address(&self, number: u32, host: u32) {
+        self.client.sh(&format!(
             "ip addr add 10.71.{number}.{host}/24 dev link{number}; \
              ip route add {RELAY}/32 via 10.71.{number}.1 dev link{number} metric {number}"
         ));
     }
 
     /// Removes an address of the client's end of a link, with its route.
-    pub fn take_address(&self, number: u32, host: u32) {
-        self.near.sh(&format!(
+    pub fn remove_address(&self, number: u32, host: u32) {
+        self.client.sh(&format!(
             "ip addr del 10.71.{number}.{host}/24 dev link{number}; \
              ip route flush dev link{number}"
         ));
     }
 
-    pub fn far_arguments(&self) -> String {
+    pub fn relay_arguments(&self) -> String {
         format!(
             "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
             self.file("relay.key"),
             self.file("clients"),
-            self.file("far")
+            self.file("relay.sock")
         )
     }
 
-    pub fn start_far(&self) -> Gateway {
-        let far = self.far.gateway(&self.far_arguments());
-        far.wait_for("is up");
-        far
+    pub fn start_relay(&self) -> Gateway {
+        let relay = self.relay.gateway(&self.relay_arguments());
+        relay.wait_for("is up");
+        relay
     }
 
     /// Arguments of the client, for a relay of that name, with more words.
-    pub fn near_arguments(&self, relay: &str, words: &str) -> String {
+    pub fn client_arguments(&self, relay: &str, words: &str) -> String {
         format!(
             "tunnel --relay {relay}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} {words}",
             self.file("relay.pub"),
             self.file("van.key"),
-            self.file("near")
+            self.file("client.sock")
         )
     }
 
-    pub fn start_near(&self, relay: &str, words: &str) -> Gateway {
-        self.near.gateway(&self.near_arguments(relay, words))
+    pub fn start_client(&self, relay: &str, words: &str) -> Gateway {
+        self.client.gateway(&self.client_arguments(relay, words))
+    }
+
+    /// Starts a relay and a client with links 1 and 2.
+    pub fn start_tunnel(&self) -> [Gateway; 2] {
+        let relay = self.start_relay();
+        let client = self.start_client(RELAY, "--link one=link1 --link two=link2");
+        client.wait_for("is up");
+        self.start_echo();
+        [relay, client]
+    }
+
+    pub fn start_echo(&self) {
+        echo(&self.relay, INNER);
+    }
+
+    /// Sends through the tunnel until an echo arrives; returns how long that took.
+    pub fn until_echo(&self) -> Duration {
+        until_answered(&self.client, INNER.parse().unwrap())
     }
 
     pub fn adversary(&self, socket: UdpSocket) -> Session {
@@ -232,9 +260,10 @@ impl Network {
     }
 
     pub fn status(&self) -> Value {
-        let done = self
-            .near
-            .output(&format!("status --json --control {}", self.file("near")));
+        let done = self.client.output(&format!(
+            "status --json --control {}",
+            self.file("client.sock")
+        ));
         serde_json::from_slice(&done.stdout).unwrap_or_default()
     }
 
@@ -266,7 +295,7 @@ pub fn is(state: &'static str) -> impl Fn(&Value) -> bool {
 
 /// Starts a UDP echo server at an address of a namespace.
 pub fn echo(namespace: &Namespace, at: &'static str) {
-    let socket = namespace.make(move || UdpSocket::bind(at).unwrap());
+    let socket = namespace.in_thread(move || UdpSocket::bind(at).unwrap());
     thread::spawn(move || {
         let mut buffer = [0; 2048];
         while let Ok((len, from)) = socket.recv_from(&mut buffer) {
@@ -277,7 +306,7 @@ pub fn echo(namespace: &Namespace, at: &'static str) {
 
 /// Sends until an echo arrives; returns how long that took.
 pub fn until_answered(namespace: &Namespace, to: SocketAddr) -> Duration {
-    let socket = namespace.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
+    let socket = namespace.in_thread(|| UdpSocket::bind("0.0.0.0:0").unwrap());
     socket
         .set_read_timeout(Some(Duration::from_millis(50)))
         .unwrap();

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::network::{Network, RELAY, echo, is, until_answered};
+use crate::network::{Network, RELAY, is, with_links};
 use crate::process::Gateway;
 
-const INNER: &str = "10.9.0.1:7000";
 /// Bits of capabilities (linux/capability.h).
 const NET_BIND_SERVICE: u64 = 1 << 10;
 const NET_ADMIN: u64 = 1 << 12;
@@ -61,23 +60,23 @@ fn publish(network: &Network) {
 }
 
 fn relay(network: &Network, more: &str) -> Gateway {
-    let relay = network.far.gateway(&format!(
+    let relay = network.relay.gateway(&format!(
         "relay --listen {RELAY}:443 --key {} --clients {} --allow loopback --control {} {more}",
         network.file("relay.key"),
         network.file("clients"),
-        network.file("far")
+        network.file("relay.sock")
     ));
     relay.wait_for("relay listens on");
     relay
 }
 
 fn proxy(network: &Network, more: &str) -> Gateway {
-    let proxy = network.near.gateway(&format!(
+    let proxy = network.client.gateway(&format!(
         "proxy --listen 127.0.0.1:1080 --relay {RELAY}:443 --relay-key {} --key {} --control {} \
          --link one=link1,quota=1GB --link two=link2 --quota-state {} {more}",
         network.file("relay.pub"),
         network.file("van.key"),
-        network.file("near"),
+        network.file("client.sock"),
         network.file("state/proxy.json")
     ));
     proxy.wait_for("proxy listens on");
@@ -96,11 +95,8 @@ fn reload_clients(network: &Network, end: &Gateway) {
 }
 
 #[test]
-fn relay_and_proxy_keep_no_capability_but_that_of_a_low_port() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
+fn relay_and_proxy_keep_only_cap_net_bind_service() {
+    let Some(network) = with_links(1) else { return };
     let (relay, proxy) = (relay(&network, ""), proxy(&network, ""));
     network.until("the first link", "one", is("up"));
     check(&relay, NET_BIND_SERVICE, 0);
@@ -114,9 +110,7 @@ fn relay_and_proxy_keep_no_capability_but_that_of_a_low_port() {
 
 #[test]
 fn relay_and_proxy_of_another_user_follow_links_and_files() {
-    let Some(network) = Network::new() else {
-        return;
-    };
+    let Some(network) = with_links(0) else { return };
     publish(&network);
     network.add_link(1);
     let (relay, proxy) = (
@@ -137,11 +131,8 @@ fn relay_and_proxy_of_another_user_follow_links_and_files() {
 }
 
 #[test]
-fn tunnel_keeps_cap_net_admin_and_leaves_the_hook_to_another_process() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
+fn tunnel_keeps_only_cap_net_admin() {
+    let Some(network) = with_links(1) else { return };
     publish(&network);
     let hook = network.file("hook");
     let notes = network.file("notes");
@@ -150,48 +141,45 @@ fn tunnel_keeps_cap_net_admin_and_leaves_the_hook_to_another_process() {
     );
     fs::write(&hook, text).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let far = network.start_far();
+    let relay = network.start_relay();
     let words = format!(
         "--link one=link1,quota=1GB --link two=link2 --quota-state {} --hook {hook} --user nobody",
         network.file("state/tunnel.json")
     );
-    let near = network.start_near(RELAY, &words);
-    near.wait_for("is up");
-    echo(&network.far, INNER);
-    until_answered(&network.near, INNER.parse().unwrap());
-    check(&far, NET_ADMIN, 0);
-    check(&near, NET_ADMIN, nobody());
+    let client = network.start_client(RELAY, &words);
+    client.wait_for("is up");
+    network.start_echo();
+    network.until_echo();
+    check(&relay, NET_ADMIN, 0);
+    check(&client, NET_ADMIN, nobody());
     network.add_link(2);
     network.until("a link that comes later", "two", is("up"));
-    reload_clients(&network, &far);
-    near.reload();
-    near.wait_for("read anew: links one, two");
-    until_answered(&network.near, INNER.parse().unwrap());
-    assert!(near.terminate().success());
+    reload_clients(&network, &relay);
+    client.reload();
+    client.wait_for("read anew: links one, two");
+    network.until_echo();
+    assert!(client.terminate().success());
     let state = fs::read_to_string(network.file("state/tunnel.json")).unwrap();
     assert!(state.contains("\"one\""), "{state}");
     // The hook has all privileges of the tunnel's start.
     let own = fs::read_to_string("/proc/self/status").unwrap();
     let own = own.lines().find(|line| line.starts_with("CapEff"));
     let own = own.unwrap().replace('\t', " ");
-    let said = fs::read_to_string(notes).unwrap();
+    let log = fs::read_to_string(notes).unwrap();
     for verb in ["up", "down"] {
-        let line = said.lines().find(|line| line.starts_with(verb));
+        let line = log.lines().find(|line| line.starts_with(verb));
         assert!(
             line.is_some_and(|line| line.ends_with(&format!(" 0 {own}"))),
-            "{said}"
+            "{log}"
         );
     }
 }
 
 #[test]
-fn thread_that_resolves_the_relays_name_has_no_more_than_the_others() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let near = network.start_near("relay.invalid", "--link one=link1");
-    near.wait_for("is up");
+fn resolver_thread_has_no_extra_privileges() {
+    let Some(network) = with_links(1) else { return };
+    let client = network.start_client("relay.invalid", "--link one=link1");
+    client.wait_for("is up");
     network.until("the control socket answers", "one", |_| true);
-    check(&near, NET_ADMIN, 0);
+    check(&client, NET_ADMIN, 0);
 }

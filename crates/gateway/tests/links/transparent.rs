@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 
-use crate::network::{Namespace, Network, RELAY, is};
+use crate::network::{Namespace, Network, RELAY, is, with_links};
 use crate::process::{Gateway, TIMEOUT};
 
 /// The router's address in the machine's network.
@@ -20,10 +20,10 @@ add chain ip rope mangle { type filter hook prerouting priority -150; }
 add rule ip rope mangle iifname lan tcp dport 8085-8089 tproxy to 127.0.0.1:1091 meta mark set 1 accept
 ";
 
-/// A machine with a default route to the near namespace; `None` without support for such rules.
+/// A machine with a default route to the client; `None` without support for such rules.
 fn machine(network: &Network) -> Option<Namespace> {
     let machine = Namespace::new();
-    network.near.sh(&format!(
+    network.client.sh(&format!(
         "ip link add lan type veth peer name lan netns {}; ip addr add {ROUTER}/24 dev lan; ip link set lan up; \
          ip rule add fwmark 1 lookup 100; ip route add local default dev lo table 100",
         machine.number()
@@ -33,7 +33,7 @@ fn machine(network: &Network) -> Option<Namespace> {
     ));
     let rules = network.folder.path().join("rules");
     std::fs::write(&rules, RULES).unwrap();
-    let mut nft: Command = network.near.command("nft");
+    let mut nft: Command = network.client.command("nft");
     let done = nft.arg("-f").arg(rules).output();
     if !done.is_ok_and(|done| done.status.success()) {
         eprintln!("skipped: it takes nft, and REDIRECT and TPROXY in the kernel");
@@ -43,19 +43,19 @@ fn machine(network: &Network) -> Option<Namespace> {
 }
 
 fn pair(network: &Network) -> [Gateway; 2] {
-    let relay = network.far.gateway(&format!(
+    let relay = network.relay.gateway(&format!(
         "relay --listen 0.0.0.0:4433 --key {} --clients {} --allow own --control {}",
         network.file("relay.key"),
         network.file("clients"),
-        network.file("far")
+        network.file("relay.sock")
     ));
     relay.wait_for("relay listens on ");
-    let proxy = network.near.gateway(&format!(
+    let proxy = network.client.gateway(&format!(
         "proxy --relay {RELAY}:4433 --relay-key {} --key {} --link one=link1 --listen 127.0.0.1:1080 \
          --redirect 0.0.0.0:1090 --tproxy 127.0.0.1:1091 --control {}",
         network.file("relay.pub"),
         network.file("van.key"),
-        network.file("near")
+        network.file("client.sock")
     ));
     proxy.wait_for("proxy listens on ");
     network.until("the link is up", "one", is("up"));
@@ -64,7 +64,7 @@ fn pair(network: &Network) -> [Gateway; 2] {
 
 /// A connection of the machine; one that is reset at once may fail.
 fn connect(machine: &Namespace, to: SocketAddr) -> io::Result<TcpStream> {
-    let socket = machine.make(move || TcpStream::connect_timeout(&to, TIMEOUT))?;
+    let socket = machine.in_thread(move || TcpStream::connect_timeout(&to, TIMEOUT))?;
     socket.set_read_timeout(Some(TIMEOUT))?;
     Ok(socket)
 }
@@ -76,18 +76,17 @@ fn end(machine: &Namespace, to: SocketAddr) -> Result<usize, ErrorKind> {
 }
 
 #[test]
-fn connections_of_a_network_behind_a_router_go_through_the_proxy() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
+fn router_redirects_connections_to_the_proxy() {
+    let Some(network) = with_links(1) else { return };
     let Some(machine) = machine(&network) else {
         return;
     };
     let _ends = pair(&network);
     for (way, port, nobody) in [("REDIRECT", 8080, 8081), ("TPROXY", 8085, 8086)] {
         let target: SocketAddr = format!("{RELAY}:{port}").parse().unwrap();
-        let listener = network.far.make(move || TcpListener::bind(target).unwrap());
+        let listener = network
+            .relay
+            .in_thread(move || TcpListener::bind(target).unwrap());
         thread::spawn(move || {
             for mut socket in listener.incoming().map_while(Result::ok) {
                 let mut back = socket.try_clone().unwrap();

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::gateways::{assert_echo, connect, echo};
 use crate::pair::Pair;
 use crate::process::TIMEOUT;
-use crate::world::{connect, echo, greets};
 
 fn classes(pair: &Pair, end: &str) -> Vec<(String, String)> {
     let status = pair.status(end);
@@ -33,7 +33,7 @@ fn stream_has_the_class_of_its_port_at_both_ends() {
         ),
     );
     let mut open = targets.map(|target| connect(pair.proxy_at, target).unwrap());
-    open.iter_mut().for_each(greets);
+    open.iter_mut().for_each(assert_echo);
     let mut expected = [
         (interactive, "interactive"),
         (streaming, "streaming"),
@@ -55,7 +55,7 @@ fn stream_has_the_class_of_its_port_at_both_ends() {
 }
 
 #[test]
-fn star_is_the_class_of_ports_that_are_not_named() {
+fn star_is_the_class_of_all_other_ports() {
     let (named, other) = (echo(), echo());
     let pair = Pair::new(
         "--allow loopback",
@@ -65,7 +65,7 @@ fn star_is_the_class_of_ports_that_are_not_named() {
         ),
     );
     let mut open = [named, other].map(|target| connect(pair.proxy_at, target).unwrap());
-    open.iter_mut().for_each(greets);
+    open.iter_mut().for_each(assert_echo);
     let mut expected = [(named, "bulk"), (other, "streaming")]
         .map(|(target, class)| (target.to_string(), class.to_owned()));
     expected.sort();

@@ -75,13 +75,13 @@ fn each_verb_ends_with_0_1_or_2() {
         ("exec -- no-such-program", 2),
     ];
     for (words, expected) in table {
-        let (code, said) = status(words, folder.path(), Stdio::null());
-        assert_eq!(code, Some(expected), "{words}: {said}");
-        assert!(expected == 0 || !said.is_empty(), "{words} says nothing");
+        let (code, message) = status(words, folder.path(), Stdio::null());
+        assert_eq!(code, Some(expected), "{words}: {message}");
+        assert!(expected == 0 || !message.is_empty(), "{words} says nothing");
     }
     for words in ["completion bash", "keygen other", "relay --help"] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let (code, said) = status(words, folder.path(), full.into());
-        assert_eq!(code, Some(1), "{words}: {said}");
+        let (code, message) = status(words, folder.path(), full.into());
+        assert_eq!(code, Some(1), "{words}: {message}");
     }
 }

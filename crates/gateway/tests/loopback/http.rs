@@ -7,17 +7,17 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
-use crate::world::{World, noise, patient};
+use crate::gateways::{Gateways, pseudo_random, with_timeouts};
 
 /// A host that sends these answers in turn on each connection, and reports the requests: heads, with the
 /// bodies that they announce.
 fn host(answers: &'static [&'static [u8]]) -> (SocketAddr, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (heard, hears) = mpsc::channel();
+    let (recorded, received) = mpsc::channel();
     thread::spawn(move || {
         for socket in listener.incoming().map_while(Result::ok) {
-            let heard = heard.clone();
+            let recorded = recorded.clone();
             thread::spawn(move || {
                 let mut writer = socket.try_clone().unwrap();
                 let mut reader = BufReader::new(socket);
@@ -25,13 +25,13 @@ fn host(answers: &'static [&'static [u8]]) -> (SocketAddr, mpsc::Receiver<String
                     let Some(request) = read_request(&mut reader) else {
                         return;
                     };
-                    heard.send(request).unwrap();
+                    recorded.send(request).unwrap();
                     writer.write_all(answer).unwrap();
                 }
             });
         }
     });
-    (address, hears)
+    (address, received)
 }
 
 fn read_request(reader: &mut impl BufRead) -> Option<String> {
@@ -55,23 +55,23 @@ fn read_request(reader: &mut impl BufRead) -> Option<String> {
     Some(text)
 }
 
-fn proxy(world: &World) -> TcpStream {
-    patient(TcpStream::connect(world.proxy_at).unwrap())
+fn proxy(gateways: &Gateways) -> TcpStream {
+    with_timeouts(TcpStream::connect(gateways.proxy_at).unwrap())
 }
 
 /// Sends text; returns everything received until the connection ends.
-fn exchange(world: &World, says: &str) -> String {
-    let mut socket = proxy(world);
-    socket.write_all(says.as_bytes()).unwrap();
+fn exchange(gateways: &Gateways, sent: &str) -> String {
+    let mut socket = proxy(gateways);
+    socket.write_all(sent.as_bytes()).unwrap();
     socket.shutdown(Shutdown::Write).unwrap();
-    let mut hears = String::new();
-    socket.read_to_string(&mut hears).unwrap();
-    hears
+    let mut received = String::new();
+    socket.read_to_string(&mut received).unwrap();
+    received
 }
 
 #[test]
-fn requests_of_one_connection_go_each_to_its_host() {
-    let world = World::new(&["--allow", "loopback"]);
+fn requests_of_one_connection_reach_their_hosts() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let ok: &[&[u8]] = &[
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n",
@@ -83,7 +83,7 @@ fn requests_of_one_connection_go_each_to_its_host() {
         )
     };
     // All at once, as apt does; the last one ends the connection.
-    let says = [
+    let sent = [
         get(one, "/a"),
         get(one, "/b"),
         get(other, ""),
@@ -91,20 +91,20 @@ fn requests_of_one_connection_go_each_to_its_host() {
             "POST http://{other}/c HTTP/1.1\r\nHost: {other}\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
         ),
     ];
-    let hears = exchange(&world, &says.concat());
+    let received = exchange(&gateways, &sent.concat());
     let first = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nContent-Length: 3\r\n\r\none";
     let second = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nTransfer-Encoding: chunked\r\n\r\n\
                   3\r\ntwo\r\n0\r\n\r\n";
     // A POST has a connection of its own, with this first answer.
     let last = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nConnection: close\r\n\
                 Content-Length: 3\r\n\r\none";
-    assert_eq!(hears, [first, second, first, last].concat());
-    let heard = |path: &str, at: SocketAddr| {
+    assert_eq!(received, [first, second, first, last].concat());
+    let recorded = |path: &str, at: SocketAddr| {
         format!("GET {path} HTTP/1.1\r\nHost: {at}\r\nVia: 1.1 ropewalk\r\n\r\n")
     };
-    assert_eq!(heard_one.recv().unwrap(), heard("/a", one));
-    assert_eq!(heard_one.recv().unwrap(), heard("/b", one));
-    assert_eq!(heard_other.recv().unwrap(), heard("/", other));
+    assert_eq!(heard_one.recv().unwrap(), recorded("/a", one));
+    assert_eq!(heard_one.recv().unwrap(), recorded("/b", one));
+    assert_eq!(heard_other.recv().unwrap(), recorded("/", other));
     assert_eq!(
         heard_other.recv().unwrap(),
         format!(
@@ -114,48 +114,48 @@ fn requests_of_one_connection_go_each_to_its_host() {
 }
 
 #[test]
-fn bodies_in_chunks_go_both_ways() {
-    let world = World::new(&["--allow", "loopback"]);
-    let (at, heard) = host(&[
+fn chunked_bodies_pass_in_both_directions() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let (at, recorded) = host(&[
         b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nok\r\n0\r\nT: r\r\n\r\n",
     ]);
-    let says = format!(
+    let sent = format!(
         "PUT http://{at}/ HTTP/1.1\r\nHost: {at}\r\nTransfer-Encoding: chunked\r\n\
          Expect: 100-continue\r\n\r\n5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n"
     );
     assert_eq!(
-        exchange(&world, &says),
+        exchange(&gateways, &sent),
         "HTTP/1.1 100 Continue\r\nVia: 1.1 ropewalk\r\n\r\n\
          HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
     );
-    let heard = heard.recv().unwrap();
+    let recorded = recorded.recv().unwrap();
     assert!(
-        heard.ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
-        "{heard}"
+        recorded.ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+        "{recorded}"
     );
     // For HTTP/1.0 without chunks, to the connection's end.
-    let says = format!("GET http://{at}/ HTTP/1.0\r\n\r\n");
+    let sent = format!("GET http://{at}/ HTTP/1.0\r\n\r\n");
     assert_eq!(
-        exchange(&world, &says),
+        exchange(&gateways, &sent),
         "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nConnection: close\r\n\r\nok"
     );
 }
 
 #[test]
-fn what_cannot_be_done_is_answered() {
-    let world = World::new(&["--allow", "loopback"]);
+fn impossible_requests_get_an_error_status() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = nobody.local_addr().unwrap();
     drop(nobody);
     let (odd, _heard) = host(&[b"SSH-2.0\r\n\r\n"]);
-    let (mute, _heard) = host(&[b""]);
+    let (silent, _heard) = host(&[b""]);
     let get = |url: &str| format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n");
     let smuggled = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET";
-    for (says, status) in [
+    for (sent, status) in [
         (get("http://192.0.2.1/"), "403 Forbidden"),
         (get(&format!("http://{closed}/")), "502 Bad Gateway"),
         (get(&format!("http://{odd}/")), "502 Bad Gateway"),
-        (get(&format!("http://{mute}/")), "502 Bad Gateway"),
+        (get(&format!("http://{silent}/")), "502 Bad Gateway"),
         (get("/"), "400 Bad Request"),
         (get("https://a/"), "501 Not Implemented"),
         (
@@ -164,7 +164,7 @@ fn what_cannot_be_done_is_answered() {
         ),
         (
             format!(
-                "POST http://{mute}/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"
+                "POST http://{silent}/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"
             ),
             "400 Bad Request",
         ),
@@ -182,24 +182,24 @@ fn what_cannot_be_done_is_answered() {
             "405 Method Not Allowed",
         ),
     ] {
-        let hears = exchange(&world, &says);
+        let received = exchange(&gateways, &sent);
         assert!(
-            hears.starts_with(&format!("HTTP/1.1 {status}\r\n")),
-            "{says}: {hears}"
+            received.starts_with(&format!("HTTP/1.1 {status}\r\n")),
+            "{sent}: {received}"
         );
     }
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_not_taken_for_whole() {
-    let world = World::new(&["--allow", "loopback"]);
+fn truncated_answer_is_not_complete() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     const ANSWERS: [&[&[u8]]; 2] = [
         &[b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"],
         &[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"],
     ];
     for answer in ANSWERS {
         let (at, _heard) = host(answer);
-        let mut socket = proxy(&world);
+        let mut socket = proxy(&gateways);
         write!(socket, "GET http://{at}/ HTTP/1.1\r\nHost: {at}\r\n\r\n").unwrap();
         let error = socket.read_to_end(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
@@ -229,7 +229,7 @@ fn web_server(folder: &Path) -> Option<(std::process::Child, SocketAddr)> {
     };
     let start = std::time::Instant::now();
     while TcpStream::connect(at).is_err() {
-        assert!(start.elapsed() < crate::world::TIMEOUT, "no web server");
+        assert!(start.elapsed() < crate::gateways::TIMEOUT, "no web server");
         thread::sleep(std::time::Duration::from_millis(20));
     }
     Some((server, at))
@@ -252,17 +252,17 @@ fn program(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Opti
 }
 
 #[test]
-fn programs_fetch_by_plain_http() {
-    let world = World::new(&["--allow", "loopback"]);
+fn curl_python_and_apt_fetch_over_plain_http() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let bytes = noise(300_000, 7);
+    let bytes = pseudo_random(300_000, 7);
     std::fs::create_dir(folder.path().join("served")).unwrap();
     std::fs::write(folder.path().join("served/file"), &bytes).unwrap();
     let Some((mut server, at)) = web_server(&folder.path().join("served")) else {
         return;
     };
-    let proxy = format!("http://{}", world.proxy_at);
+    let proxy = format!("http://{}", gateways.proxy_at);
     let url = format!("http://{at}/file");
     let by_proxy = [("http_proxy", proxy.as_str())];
     // Twice in one connection.

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{BINARY, Gateway};
+use crate::gateways;
+use crate::process::Gateway;
 
 /// A relay, a proxy with one link, and a folder with their control sockets.
 pub struct Pair {
@@ -24,7 +25,7 @@ impl Pair {
     pub fn within(folder: TempDir, relay_options: &str, proxy_options: &str) -> Pair {
         let start = |words: &str| {
             let words = words.replace("FOLDER", folder.path().to_str().unwrap());
-            Gateway::start(&words.split_whitespace().collect::<Vec<_>>())
+            Gateway::start_words(&words)
         };
         let relay = start(&format!(
             "relay --plaintext --listen 127.0.0.1:0 --control FOLDER/relay.sock {relay_options}"
@@ -44,11 +45,6 @@ impl Pair {
     }
 
     pub fn status(&self, end: &str) -> Value {
-        let done = std::process::Command::new(BINARY)
-            .args(["status", "--json", "--control"])
-            .arg(self.folder.path().join(format!("{end}.sock")))
-            .output()
-            .unwrap();
-        serde_json::from_slice(&done.stdout).unwrap()
+        gateways::status(self.folder.path(), &format!("{end}.sock"))
     }
 }

@@ -7,52 +7,48 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_gateway::keys::{PublicKey, SecretKey, read_secret_key};
-use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
+use ropewalk_gateway::pseudo_random::{ANSWER_LEN, Initiator, Purpose};
 
+use crate::gateways::{BINARY, Gateways, connect, echo, keygen, start_proxy, with_timeouts};
 use crate::pair::Pair;
 use crate::process::until;
-use crate::world::{World, connect, echo, patient, start_proxy};
 
 #[test]
 fn targets_outside_the_rules_are_refused() {
     let target = echo();
     let allowed = format!("127.0.0.1:{}", target.port());
-    let world = World::new(&["--allow", &allowed]);
-    assert!(world.connect(target).is_ok());
+    let gateways = Gateways::new(&["--allow", &allowed]);
+    assert!(gateways.connect(target).is_ok());
     // RFC 1928: not allowed by ruleset.
     let other: SocketAddr = "127.0.0.1:1".parse().unwrap();
-    assert_eq!(world.connect(other).err(), Some(2));
-    assert_eq!(world.connect(other).err(), Some(2));
-    let log = world.relay.log();
+    assert_eq!(gateways.connect(other).err(), Some(2));
+    assert_eq!(gateways.connect(other).err(), Some(2));
+    let log = gateways.relay.log();
     assert_eq!(
         log.matches("not allowed by the relay's rules").count(),
         1,
         "{log}"
     );
 
-    let world = World::new(&["--allow", "loopback"]);
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = nobody.local_addr().unwrap();
     drop(nobody);
-    assert_eq!(world.connect(closed).err(), Some(5));
+    assert_eq!(gateways.connect(closed).err(), Some(5));
 }
 
 #[test]
 fn strangers_are_refused_and_logged_once() {
-    let world = World::new(&["--allow", "loopback"]);
-    let folder = world.folder.path();
-    let made = Command::new(env!("CARGO_BIN_EXE_ropewalk-gateway"))
-        .arg("keygen")
-        .arg(folder.join("stranger"))
-        .output();
-    assert!(made.unwrap().status.success());
-    let stranger = start_proxy(folder, world.relay_at, "stranger");
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let folder = gateways.folder.path();
+    keygen(folder, &["stranger"]);
+    let stranger = start_proxy(folder, gateways.relay_at, "stranger");
     stranger.wait_for("link l2 (127.0.0.2): ");
-    world.relay.wait_for("is none of an allowed client");
+    gateways.relay.wait_for("is none of an allowed client");
     // Closed without a byte.
     let strangers: Vec<_> = (0..20)
         .map(|_| {
-            let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
+            let mut socket = with_timeouts(TcpStream::connect(gateways.relay_at).unwrap());
             socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
             socket
         })
@@ -61,7 +57,7 @@ fn strangers_are_refused_and_logged_once() {
         let mut nothing = Vec::new();
         assert_eq!(socket.read_to_end(&mut nothing).ok(), Some(0));
     }
-    let log = world.relay.log();
+    let log = gateways.relay.log();
     assert_eq!(
         log.matches("127.0.0.1 refused: not Ropewalk's protocol")
             .count(),
@@ -69,33 +65,33 @@ fn strangers_are_refused_and_logged_once() {
         "{log}"
     );
     assert_eq!(log.matches("127.0.0.2 refused: key").count(), 1, "{log}");
-    assert!(world.connect(echo()).is_ok());
+    assert!(gateways.connect(echo()).is_ok());
 }
 
 /// Sends bytes; returns the number of received bytes, and how and after which time the connection ends.
 fn probe(
-    world: &World,
+    gateways: &Gateways,
     bytes: &[u8],
 ) -> thread::JoinHandle<(Result<Vec<u8>, ErrorKind>, Duration)> {
-    let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
+    let mut socket = with_timeouts(TcpStream::connect(gateways.relay_at).unwrap());
     let bytes = bytes.to_vec();
     thread::spawn(move || {
         let start = Instant::now();
         socket.write_all(&bytes).unwrap();
-        let mut told = Vec::new();
-        let ended = socket.read_to_end(&mut told);
+        let mut received = Vec::new();
+        let ended = socket.read_to_end(&mut received);
         (
-            ended.map(|_| told).map_err(|error| error.kind()),
+            ended.map(|_| received).map_err(|error| error.kind()),
             start.elapsed(),
         )
     })
 }
 
 #[test]
-fn all_strangers_learn_the_same() {
-    let world = World::new(&["--allow", "loopback"]);
-    assert!(world.connect(echo()).is_ok());
-    let folder = world.folder.path();
+fn strangers_get_no_bytes_and_the_same_delay() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    assert!(gateways.connect(echo()).is_ok());
+    let folder = gateways.folder.path();
     let secret = |name: &str| read_secret_key(&folder.join(name)).unwrap();
     let hello = |from: &SecretKey, to: PublicKey, purpose| {
         let (_, hello) = Initiator::new(purpose, from, &to, b"");
@@ -104,69 +100,66 @@ fn all_strangers_learn_the_same() {
     let (van, relay) = (secret("van.key"), secret("relay.key").public());
     let stranger = SecretKey::generate();
     // A hello that was answered before.
-    let heard = hello(&van, relay, Purpose::Carrier);
-    let mut first = patient(TcpStream::connect(world.relay_at).unwrap());
-    first.write_all(&heard).unwrap();
+    let answered_hello = hello(&van, relay, Purpose::Carrier);
+    let mut first = with_timeouts(TcpStream::connect(gateways.relay_at).unwrap());
+    first.write_all(&answered_hello).unwrap();
     first.read_exact(&mut [0; 2 + ANSWER_LEN]).unwrap();
     drop(first);
     let with = |at: usize, byte: u8| {
-        let mut bytes = heard.clone();
+        let mut bytes = answered_hello.clone();
         bytes[at] = byte;
         bytes
     };
-    let said: [(&str, Vec<u8>); 12] = [
+    let message: [(&str, Vec<u8>); 12] = [
         ("nothing", vec![]),
         ("another protocol", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
         ("another magic", with(0, b'X')),
         ("another version", with(4, 2)),
         ("in the clear", with(5, 0)),
         ("a length that there is not", with(6, 0xff)),
-        ("a part", heard[..50].to_vec()),
-        ("more", [&heard[..], &[0; 100_000]].concat()),
+        ("a part", answered_hello[..50].to_vec()),
+        ("more", [&answered_hello[..], &[0; 100_000]].concat()),
         ("a key of nobody", hello(&stranger, relay, Purpose::Carrier)),
         (
             "for another key",
             hello(&van, stranger.public(), Purpose::Carrier),
         ),
         ("for another purpose", hello(&van, relay, Purpose::Tunnel)),
-        ("again", heard.clone()),
+        ("again", answered_hello.clone()),
     ];
-    let probes = said.map(|(what, bytes)| (what, probe(&world, &bytes)));
-    for (what, told) in probes {
-        let (told, after) = told.join().unwrap();
-        assert_eq!(told, Ok(Vec::new()), "{what}");
+    let probes = message.map(|(what, bytes)| (what, probe(&gateways, &bytes)));
+    for (what, received) in probes {
+        let (received, after) = received.join().unwrap();
+        assert_eq!(received, Ok(Vec::new()), "{what}");
         // Not at once; the upper limit has a margin for a busy machine.
         let range = Duration::from_secs(4)..Duration::from_secs(30);
         assert!(range.contains(&after), "{what}: {after:?}");
         println!("{what}: no byte, closed after {:.1} s", after.as_secs_f64());
     }
-    world.relay.wait_for("a handshake that was there before");
-    assert!(world.connect(echo()).is_ok());
+    gateways.relay.wait_for("a handshake that was there before");
+    assert!(gateways.connect(echo()).is_ok());
 }
 
 #[test]
-fn a_flood_of_half_open_carriers_disturbs_nobody() {
-    let world = World::new(&["--allow", "loopback"]);
+fn half_open_carrier_flood_leaves_clients_connected() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let target = echo();
-    assert!(world.connect(target).is_ok());
+    assert!(gateways.connect(target).is_ok());
     let flood: Vec<TcpStream> = (0..200)
-        .map(|_| TcpStream::connect(world.relay_at).unwrap())
+        .map(|_| TcpStream::connect(gateways.relay_at).unwrap())
         .collect();
-    world.relay.wait_for("too many handshakes under way");
+    gateways.relay.wait_for("too many handshakes under way");
     // Another source, and another link's carrier, are accepted meanwhile.
-    assert!(world.between.cut(0) > 0);
-    world.proxy.wait_for("link l2: down");
-    assert!(world.connect(target).is_ok());
+    assert!(gateways.forwarder.cut(0) > 0);
+    gateways.proxy.wait_for("link l2: down");
+    assert!(gateways.connect(target).is_ok());
     drop(flood);
 }
 
 #[test]
-fn wrong_input_is_one_line_and_status_2() {
+fn wrong_input_is_one_line_and_exits_with_2() {
     let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ropewalk-gateway"))
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = Command::new(BINARY).args(arguments).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -184,44 +177,39 @@ fn wrong_input_is_one_line_and_status_2() {
 }
 
 #[test]
-fn sigterm_ends_both_in_order() {
-    let world = World::new(&["--allow", "loopback"]);
-    let mut open = world.connect(echo()).unwrap();
-    world.relay.wait_for("van: connected");
-    assert_eq!(world.proxy.terminate().code(), Some(0));
-    world.relay.wait_for("van: ended with code 0x0");
+fn sigterm_ends_both_orderly() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let mut open = gateways.connect(echo()).unwrap();
+    gateways.relay.wait_for("van: connected");
+    assert_eq!(gateways.proxy.terminate().code(), Some(0));
+    gateways.relay.wait_for("van: ended with code 0x0");
     assert!(!matches!(open.read(&mut [0]), Ok(1..)));
-    assert_eq!(world.relay.terminate().code(), Some(0));
+    assert_eq!(gateways.relay.terminate().code(), Some(0));
 }
 
 #[test]
-fn a_status_for_others_is_wrong_input() {
+fn status_on_a_non_loopback_address_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("van");
-    let gateway = |arguments: &[&str]| {
-        let gateway = env!("CARGO_BIN_EXE_ropewalk-gateway");
-        Command::new(gateway).args(arguments).output().unwrap()
-    };
-    assert!(gateway(&["keygen", key.to_str().unwrap()]).status.success());
+    keygen(folder.path(), &["van"]);
     let file = |name: &str| folder.path().join(name).display().to_string();
     let (secret, public) = (file("van.key"), file("van.pub"));
     let relay = ["--relay", "127.0.0.1:9", "--relay-key", &public];
     let proxy = ["proxy", "--key", &secret, "--link", "l=127.0.0.1"];
     let listen = ["--listen", "127.0.0.1:0", "--status", "0.0.0.0:0"];
-    let output = gateway(&[&proxy[..], &relay[..], &listen[..]].concat());
-    let said = String::from_utf8(output.stderr).unwrap();
+    let arguments = [&proxy[..], &relay[..], &listen[..]].concat();
+    let output = Command::new(BINARY).args(arguments).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("0.0.0.0:0 is not a loopback address"),
-        "{said}"
+        message.contains("0.0.0.0:0 is not a loopback address"),
+        "{message}"
     );
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{message}");
 }
 
 #[test]
-fn shells_complete_its_command_line() {
+fn completion_scripts_have_subcommands_and_options() {
     for shell in ["bash", "fish", "zsh"] {
-        let gateway = env!("CARGO_BIN_EXE_ropewalk-gateway");
-        let output = Command::new(gateway).args(["completion", shell]).output();
+        let output = Command::new(BINARY).args(["completion", shell]).output();
         let script = String::from_utf8(output.unwrap().stdout).unwrap();
         for word in ["ropewalk-gateway", "proxy", "relay-key"] {
             assert!(script.contains(word), "{shell}: {word}");
@@ -230,12 +218,12 @@ fn shells_complete_its_command_line() {
 }
 
 #[test]
-fn connections_of_programs_beyond_their_number_are_reset_and_logged_once() {
+fn connections_above_the_limit_are_reset_and_logged_once() {
     let pair = Pair::new("--allow loopback", "--connections 2");
     let target = echo();
     let [first, _second] = [(); 2].map(|()| connect(pair.proxy_at, target).unwrap());
     for _ in 0..5 {
-        let mut refused = patient(TcpStream::connect(pair.proxy_at).unwrap());
+        let mut refused = with_timeouts(TcpStream::connect(pair.proxy_at).unwrap());
         let end = refused.read(&mut [0]).map_err(|error| error.kind());
         assert_eq!(end, Err(ErrorKind::ConnectionReset));
     }
@@ -246,7 +234,7 @@ fn connections_of_programs_beyond_their_number_are_reset_and_logged_once() {
     // One that ends frees a place for another.
     drop(first);
     until("another connection is served", || {
-        let mut next = patient(TcpStream::connect(pair.proxy_at).unwrap());
+        let mut next = with_timeouts(TcpStream::connect(pair.proxy_at).unwrap());
         let _ = next.write_all(b"\x05\x01\x00");
         next.read(&mut [0; 2]).is_ok_and(|len| len > 0)
     });

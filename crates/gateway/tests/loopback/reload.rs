@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::gateways::{self, assert_echo, echo, keygen};
 use crate::process::{BINARY, Gateway};
-use crate::world::{self, echo, greets};
 
 /// Keys of a relay and of two clients, and files for both ends.
 struct Files(TempDir);
@@ -18,13 +18,7 @@ struct Files(TempDir);
 impl Files {
     fn new() -> Files {
         let files = Files(tempfile::tempdir().unwrap());
-        for name in ["relay", "van", "bus"] {
-            let made = Command::new(BINARY)
-                .arg("keygen")
-                .arg(files.path(name))
-                .output();
-            assert!(made.unwrap().status.success());
-        }
+        keygen(files.0.path(), &["relay", "van", "bus"]);
         files
     }
 
@@ -71,11 +65,11 @@ impl Files {
 
 fn connect(proxy: &Gateway, target: SocketAddr) -> Option<TcpStream> {
     let proxy = proxy.wait_for("proxy listens on ").parse().unwrap();
-    world::connect(proxy, target).ok()
+    gateways::connect(proxy, target).ok()
 }
 
 #[test]
-fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
+fn relay_reload_closes_only_connections_of_removed_clients_and_targets() {
     let files = Files::new();
     let (target, other) = (echo(), echo());
     files.clients(&["van", "bus"]);
@@ -88,8 +82,8 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     let (van, bus) = (files.start("proxy", "van"), files.start("proxy", "bus"));
     let mut kept = connect(&van, target).unwrap();
     let mut cut = connect(&bus, target).unwrap();
-    greets(&mut kept);
-    greets(&mut cut);
+    assert_echo(&mut kept);
+    assert_echo(&mut cut);
 
     files.clients(&["van"]);
     relay.reload();
@@ -97,7 +91,7 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     let end = cut.read(&mut [0; 16]).map_err(|error| error.kind());
     assert_eq!(end, Err(ErrorKind::ConnectionReset));
     assert!(connect(&bus, target).is_none());
-    greets(&mut kept);
+    assert_echo(&mut kept);
 
     files.relay(&[format!("127.0.0.1:{}", other.port())]);
     relay.reload();
@@ -107,23 +101,23 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     }
     assert!(connect(&van, other).is_some());
     assert!(connect(&van, target).is_none());
-    greets(&mut kept);
+    assert_echo(&mut kept);
 
     // An invalid file changes nothing, and the message names the line.
     files.write("clients", "no key\n");
     relay.reload();
-    let said = relay.wait_for("not read anew, all stays as it was: ");
-    assert!(said.contains("clients:1: "), "{said}");
+    let message = relay.wait_for("not read anew, all stays as it was: ");
+    assert!(message.contains("clients:1: "), "{message}");
     files.clients(&["van"]);
     files.write("relay.toml", "listen = 5\n");
     relay.reload();
     relay.wait_for("relay.toml:1");
     assert!(connect(&van, other).is_some());
-    greets(&mut kept);
+    assert_echo(&mut kept);
 }
 
 #[test]
-fn a_proxy_follows_its_links_and_passwords() {
+fn proxy_reload_applies_links_and_passwords() {
     let files = Files::new();
     let target = echo();
     files.clients(&["van"]);
@@ -135,22 +129,22 @@ fn a_proxy_follows_its_links_and_passwords() {
     van.wait_for("link l2: up");
     van.wait_for("link l3: up");
     let mut kept = connect(&van, target).unwrap();
-    greets(&mut kept);
+    assert_echo(&mut kept);
     files.proxy("van", &at, &["127.0.0.3", "127.0.0.4"]);
     van.reload();
     van.wait_for("read anew: link l2 removed; link l4 added");
     van.wait_for("link l4: up");
-    greets(&mut kept);
+    assert_echo(&mut kept);
     let log = van.log();
     assert_eq!(log.matches("link l3: up").count(), 1, "{log}");
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
     van.wait_for("not read anew, all stays as it was: --link l4=127.0.0.4: two links of one name");
-    greets(&mut kept);
+    assert_echo(&mut kept);
 }
 
 #[test]
-fn what_takes_a_restart_is_named() {
+fn reload_names_options_that_need_a_restart() {
     let files = Files::new();
     files.clients(&["van"]);
     files.relay(&["loopback".to_owned()]);
@@ -189,18 +183,18 @@ fn what_takes_a_restart_is_named() {
         let before = fs::read_to_string(files.path(&file)).unwrap();
         files.write(&file, &(before + added));
         gateway.reload();
-        let said = gateway.wait_for("read anew: ");
-        let named = said
+        let message = gateway.wait_for("read anew: ");
+        let named = message
             .split("; ")
             .filter_map(|one| one.strip_suffix(" takes a restart"));
         let mut named: Vec<&str> = named.collect();
         named.sort_unstable();
-        assert_eq!(named, restarts, "{said}");
+        assert_eq!(named, restarts, "{message}");
     }
 }
 
 #[test]
-fn a_listener_that_is_handed_over_outlives_the_relay() {
+fn passed_listener_outlives_the_relay() {
     let files = Files::new();
     let target = echo();
     files.clients(&["van"]);
@@ -219,13 +213,13 @@ fn a_listener_that_is_handed_over_outlives_the_relay() {
     assert_eq!(first.wait_for("relay listens on "), at);
     files.proxy("van", &at, &["127.0.0.2"]);
     let van = files.start("proxy", "van");
-    greets(&mut connect(&van, target).unwrap());
+    assert_echo(&mut connect(&van, target).unwrap());
     assert_eq!(first.terminate().code(), Some(0));
     // A connection in the meantime waits, and is not refused.
     let waiting = TcpStream::connect(&at).unwrap();
     let second = relay();
     assert_eq!(second.wait_for("relay listens on "), at);
-    greets(&mut connect(&van, target).unwrap());
+    assert_echo(&mut connect(&van, target).unwrap());
     drop(waiting);
     assert!(Path::new(&files.path("relay.sock")).exists());
 }

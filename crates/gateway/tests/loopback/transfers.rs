@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::world::{World, echo, noise, patient, source, start_relay, until};
+use crate::gateways::{Gateways, echo, pseudo_random, source, start_relay, until, with_timeouts};
 
 const MB: usize = 1_000_000;
 
@@ -20,51 +20,59 @@ fn read_all(socket: &mut TcpStream, at: usize, disturb: impl FnOnce()) -> Vec<u8
 }
 
 #[test]
-fn a_cut_link_loses_nothing() {
-    let world = World::new(&["--allow", "loopback"]);
-    let bytes = Arc::new(noise(20 * MB, 1));
+fn cut_link_loses_no_bytes() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let bytes = Arc::new(pseudo_random(20 * MB, 1));
     let target = source(Arc::clone(&bytes));
-    world.proxy.wait_for("link l2: up");
-    world.proxy.wait_for("link l3: up");
-    let mut socket = world.connect(target).unwrap();
-    let got = read_all(&mut socket, 5 * MB, || assert!(world.between.cut(0) > 0));
+    gateways.proxy.wait_for("link l2: up");
+    gateways.proxy.wait_for("link l3: up");
+    let mut socket = gateways.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || {
+        assert!(gateways.forwarder.cut(0) > 0)
+    });
     assert!(got == *bytes);
-    world.proxy.wait_for("link l2: down");
+    gateways.proxy.wait_for("link l2: down");
     // Both directions, after the link that was cut is up again.
-    let mut socket = world.connect(echo()).unwrap();
+    let mut socket = gateways.connect(echo()).unwrap();
     let mut writer = socket.try_clone().unwrap();
     let sent = Arc::clone(&bytes);
     let upload = thread::spawn(move || {
         writer.write_all(&sent).unwrap();
         writer.shutdown(Shutdown::Write).unwrap();
     });
-    let got = read_all(&mut socket, 5 * MB, || assert!(world.between.cut(1) > 0));
+    let got = read_all(&mut socket, 5 * MB, || {
+        assert!(gateways.forwarder.cut(1) > 0)
+    });
     assert!(got == *bytes);
     upload.join().unwrap();
 }
 
 #[test]
-fn a_link_that_falls_silent_loses_nothing_and_returns() {
-    let world = World::new(&["--allow", "loopback"]);
-    let bytes = Arc::new(noise(20 * MB, 2));
+fn silent_link_loses_no_bytes_and_returns() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let bytes = Arc::new(pseudo_random(20 * MB, 2));
     let target = source(Arc::clone(&bytes));
-    world.proxy.wait_for("link l2: up");
-    world.proxy.wait_for("link l3: up");
-    let mut socket = world.connect(target).unwrap();
-    let got = read_all(&mut socket, 5 * MB, || world.between.darken(0, true));
+    gateways.proxy.wait_for("link l2: up");
+    gateways.proxy.wait_for("link l3: up");
+    let mut socket = gateways.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || {
+        gateways.forwarder.set_blocked(0, true)
+    });
     assert!(got == *bytes);
-    world.between.darken(0, false);
-    let mut socket = world.connect(target).unwrap();
-    let got = read_all(&mut socket, 5 * MB, || world.between.darken(1, true));
+    gateways.forwarder.set_blocked(0, false);
+    let mut socket = gateways.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || {
+        gateways.forwarder.set_blocked(1, true)
+    });
     assert!(got == *bytes);
 }
 
 #[test]
-fn streams_end_each_way_by_itself() {
-    let world = World::new(&["--allow", "loopback"]);
+fn stream_directions_end_independently() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     // HTTP CONNECT, with data sent before the answer.
     let target = echo();
-    let mut socket = patient(TcpStream::connect(world.proxy_at).unwrap());
+    let mut socket = with_timeouts(TcpStream::connect(gateways.proxy_at).unwrap());
     write!(socket, "CONNECT {target} HTTP/1.1\r\n\r\nearly ").unwrap();
     socket.write_all(b"late").unwrap();
     socket.shutdown(Shutdown::Write).unwrap();
@@ -77,32 +85,34 @@ fn streams_end_each_way_by_itself() {
 
     // A reset by the target is not a regular end.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut socket = world.connect(listener.local_addr().unwrap()).unwrap();
-    let (mut far, _) = listener.accept().unwrap();
-    far.write_all(b"half").unwrap();
+    let mut socket = gateways.connect(listener.local_addr().unwrap()).unwrap();
+    let (mut outgoing, _) = listener.accept().unwrap();
+    outgoing.write_all(b"half").unwrap();
     let mut half = [0; 4];
     socket.read_exact(&mut half).unwrap();
-    socket2::SockRef::from(&far)
+    socket2::SockRef::from(&outgoing)
         .set_linger(Some(std::time::Duration::ZERO))
         .unwrap();
-    drop(far);
+    drop(outgoing);
     let error = socket.read(&mut half).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }
 
 #[test]
-fn many_connections_do_not_disturb_each_other() {
-    let world = World::new(&["--allow", "loopback"]);
+fn unread_connection_does_not_block_others() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
     let target = echo();
     // A stream without a reader.
-    let stuck = world.connect(source(Arc::new(noise(20 * MB, 3)))).unwrap();
-    let world = Arc::new(world);
+    let stuck = gateways
+        .connect(source(Arc::new(pseudo_random(20 * MB, 3))))
+        .unwrap();
+    let gateways = Arc::new(gateways);
     let threads: Vec<_> = (0..50)
         .map(|n| {
-            let world = Arc::clone(&world);
+            let gateways = Arc::clone(&gateways);
             thread::spawn(move || {
-                let mut socket = world.connect(target).unwrap();
-                let bytes = noise(50_000, n);
+                let mut socket = gateways.connect(target).unwrap();
+                let bytes = pseudo_random(50_000, n);
                 socket.write_all(&bytes).unwrap();
                 socket.shutdown(Shutdown::Write).unwrap();
                 let mut back = Vec::new();
@@ -118,60 +128,61 @@ fn many_connections_do_not_disturb_each_other() {
 }
 
 #[test]
-fn datagrams_go_there_and_back() {
-    let world = World::new(&["--allow", "loopback"]);
-    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut control = patient(TcpStream::connect(world.proxy_at).unwrap());
+fn datagrams_are_echoed() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    let outgoing = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut control = with_timeouts(TcpStream::connect(gateways.proxy_at).unwrap());
     control
         .write_all(b"\x05\x01\x00\x05\x03\x00\x01\0\0\0\0\0\0")
         .unwrap();
-    let mut hears = [0; 12];
-    control.read_exact(&mut hears).unwrap();
-    assert_eq!(hears[..6], *b"\x05\x00\x05\x00\x00\x01");
-    let port = u16::from_be_bytes([hears[10], hears[11]]);
-    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
-    near.set_read_timeout(Some(std::time::Duration::from_secs(60)))
+    let mut received = [0; 12];
+    control.read_exact(&mut received).unwrap();
+    assert_eq!(received[..6], *b"\x05\x00\x05\x00\x00\x01");
+    let port = u16::from_be_bytes([received[10], received[11]]);
+    let incoming = UdpSocket::bind("127.0.0.1:0").unwrap();
+    incoming
+        .set_read_timeout(Some(std::time::Duration::from_secs(60)))
         .unwrap();
-    near.connect(("127.0.0.1", port)).unwrap();
+    incoming.connect(("127.0.0.1", port)).unwrap();
     let mut packet = b"\0\0\0\x01\x7f\x00\x00\x01".to_vec();
-    packet.extend(far.local_addr().unwrap().port().to_be_bytes());
-    packet.extend(noise(9000, 4));
-    near.send(&packet).unwrap();
+    packet.extend(outgoing.local_addr().unwrap().port().to_be_bytes());
+    packet.extend(pseudo_random(9000, 4));
+    incoming.send(&packet).unwrap();
     let mut buffer = [0; 10_000];
-    let (len, from) = far.recv_from(&mut buffer).unwrap();
+    let (len, from) = outgoing.recv_from(&mut buffer).unwrap();
     assert!(buffer[..len] == packet[10..]);
-    far.send_to(b"back", from).unwrap();
-    let len = near.recv(&mut buffer).unwrap();
+    outgoing.send_to(b"back", from).unwrap();
+    let len = incoming.recv(&mut buffer).unwrap();
     assert_eq!(buffer[..10], packet[..10]);
     assert_eq!(buffer[10..len], *b"back");
 }
 
 #[test]
-fn a_far_relay_is_dialled_again_before_it_can_answer_and_keeps_one_carrier() {
-    let world = World::new(&["--allow", "loopback"]);
-    world.proxy.wait_for("link l2: up");
-    world.between.be_late();
-    assert!(world.between.cut(0) > 0);
-    world.proxy.wait_for("link l2: down");
-    let ups = || world.proxy.log().matches("link l2: up").count();
+fn distant_relay_keeps_one_carrier_after_repeated_dials() {
+    let gateways = Gateways::new(&["--allow", "loopback"]);
+    gateways.proxy.wait_for("link l2: up");
+    gateways.forwarder.delay();
+    assert!(gateways.forwarder.cut(0) > 0);
+    gateways.proxy.wait_for("link l2: down");
+    let ups = || gateways.proxy.log().matches("link l2: up").count();
     until("the link is up again", || ups() >= 2);
     // A later dial would have closed it by now.
     thread::sleep(Duration::from_secs(1));
-    let log = world.proxy.log();
+    let log = gateways.proxy.log();
     assert_eq!(log.matches("link l2: down").count(), 1, "{log}");
 }
 
 #[test]
-fn a_relay_started_anew_is_found_again() {
-    let mut world = World::new(&["--allow", "loopback"]);
+fn restarted_relay_is_reconnected() {
+    let mut gateways = Gateways::new(&["--allow", "loopback"]);
     let target = echo();
-    let mut before = world.connect(target).unwrap();
-    let at = world.relay_at.to_string();
-    world.relay.kill();
-    world.relay = start_relay(world.folder.path(), &at, &["--allow", "loopback"]);
-    world.relay.wait_for("relay listens on ");
+    let mut before = gateways.connect(target).unwrap();
+    let at = gateways.relay_at.to_string();
+    gateways.relay.kill();
+    gateways.relay = start_relay(gateways.folder.path(), &at, &["--allow", "loopback"]);
+    gateways.relay.wait_for("relay listens on ");
     // Perhaps before the proxy knows.
-    let mut socket = world.connect(target).unwrap();
+    let mut socket = gateways.connect(target).unwrap();
     // Connections of the killed relay have ended.
     assert!(!matches!(before.read(&mut [0]), Ok(1..)));
     socket.write_all(b"again").unwrap();

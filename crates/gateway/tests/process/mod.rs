@@ -33,6 +33,12 @@ impl Gateway {
         Gateway::run(Command::new(BINARY).args(arguments))
     }
 
+    /// Starts it with arguments that have no spaces.
+    #[allow(dead_code, reason = "some of the tests that share this use it")]
+    pub fn start_words(words: &str) -> Gateway {
+        Gateway::start(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
     /// Starts it by a command that executes the gateway.
     pub fn run(command: &mut Command) -> Gateway {
         Gateway::run_with(command, Stdio::null())

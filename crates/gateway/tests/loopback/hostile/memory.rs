@@ -5,15 +5,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Carrier, connect, data, fountain, relay, reset, window};
-use crate::world::{Gateway, TIMEOUT, until};
+use super::{Carrier, connect, data, endless_source, relay, reset, window};
+use crate::gateways::{Gateway, TIMEOUT, until};
 
 const MIB: u64 = 1 << 20;
 
 /// Memory of a relay that is independent of its client: code, heap and allocator pages.
 const SLACK: u64 = 24 * MIB;
 
-fn mute() -> SocketAddr {
+fn silent_target() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -42,20 +42,20 @@ impl Watch<'_> {
     }
 }
 
-fn serves(at: SocketAddr) {
-    let target = crate::world::echo();
+fn assert_serves(at: SocketAddr) {
+    let target = crate::gateways::echo();
     let mut other = Carrier::join(at, [9; 16], "wifi").expect("there is room");
-    let mut says = connect(target);
-    says.extend(b"hello");
-    assert!(other.send(&data(1, 0, &says)));
-    let mut heard: Vec<u8> = Vec::new();
+    let mut request_bytes = connect(target);
+    request_bytes.extend(b"hello");
+    assert!(other.send(&data(1, 0, &request_bytes)));
+    let mut received: Vec<u8> = Vec::new();
     let start = Instant::now();
-    while !heard.windows(5).any(|part| part == b"hello") {
-        assert!(start.elapsed() < TIMEOUT, "{heard:?}");
+    while !received.windows(5).any(|part| part == b"hello") {
+        assert!(start.elapsed() < TIMEOUT, "{received:?}");
         let mut bytes = [0; 4096];
         let len = other.0.read(&mut bytes).unwrap();
         assert!(len > 0, "the relay has ended the carrier");
-        heard.extend(&bytes[..len]);
+        received.extend(&bytes[..len]);
     }
 }
 
@@ -64,7 +64,7 @@ fn streams_that_the_client_does_not_read_stay_within_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let watch = Watch(&gateway, resident(&gateway));
-    let request = connect(fountain());
+    let request = connect(endless_source());
     let mut carrier = Carrier::new(at);
     for stream in 0..800 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
@@ -80,7 +80,7 @@ fn streams_that_the_target_does_not_read_stay_within_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let watch = Watch(&gateway, resident(&gateway));
-    let request = connect(mute());
+    let request = connect(silent_target());
     let mut carrier = Carrier::new(at);
     for stream in 0..800 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
@@ -101,7 +101,7 @@ fn pieces_of_one_byte_stay_within_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let watch = Watch(&gateway, resident(&gateway));
-    let request = connect(mute());
+    let request = connect(silent_target());
     let mut carrier = Carrier::new(at);
     for stream in 0..200 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
@@ -124,7 +124,7 @@ fn small_parts_of_large_reads_stay_within_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let watch = Watch(&gateway, resident(&gateway));
-    let request = connect(mute());
+    let request = connect(silent_target());
     let mut carrier = Carrier::new(at);
     let start = request.len() as u64 + 1;
     for stream in 0..400 {
@@ -137,7 +137,7 @@ fn small_parts_of_large_reads_stay_within_memory() {
     }
     let most = watch.most_during(Duration::from_secs(3));
     assert!(most < 16 * MIB + SLACK, "{most}");
-    serves(at);
+    assert_serves(at);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn streams_opened_and_reset_in_a_row_take_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let watch = Watch(&gateway, resident(&gateway));
-    let request = connect(mute());
+    let request = connect(silent_target());
     let mut carrier = Carrier::new(at);
     for burst in 0..100 {
         let frames = (0..300).map(|number| 1 + 2 * (300 * burst + number));
@@ -162,7 +162,7 @@ fn streams_opened_and_reset_in_a_row_take_no_memory() {
     }
     let most = watch.most_during(Duration::from_secs(3));
     assert!(most < 16 * MIB + SLACK, "{most}");
-    serves(at);
+    assert_serves(at);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn memory_returns_once_the_client_has_gone() {
     let folder = tempfile::tempdir().unwrap();
     let (gateway, at) = relay(&folder, &["--memory", "128MiB"]);
     let idle = resident(&gateway);
-    let request = connect(fountain());
+    let request = connect(endless_source());
     let mut carrier = Carrier::new(at);
     for stream in 0..1200 {
         carrier.send(&data(1 + 2 * stream, 0, &request));

@@ -9,23 +9,18 @@ use std::time::Duration;
 use ropewalk_gateway::request::{Request, Target};
 use ropewalk_wire::gateway::Join;
 
-use crate::world::{Gateway, patient};
+use crate::gateways::{Gateway, with_timeouts};
 
 mod memory;
 mod rate;
 
 /// A relay for any client, with these options.
 fn relay(folder: &tempfile::TempDir, options: &[&str]) -> (Gateway, SocketAddr) {
-    let control = folder.path().join("relay.sock");
-    let mut arguments = vec!["relay", "--plaintext", "--listen", "127.0.0.1:0"];
-    arguments.extend([
-        "--allow",
-        "loopback",
-        "--control",
-        control.to_str().unwrap(),
-    ]);
-    arguments.extend(options);
-    let relay = Gateway::start(&arguments);
+    let relay = Gateway::start_words(&format!(
+        "relay --plaintext --listen 127.0.0.1:0 --allow loopback --control {} {}",
+        folder.path().join("relay.sock").display(),
+        options.join(" ")
+    ));
     let at = relay.wait_for("relay listens on ").parse().unwrap();
     (relay, at)
 }
@@ -36,8 +31,8 @@ struct Carrier(TcpStream);
 impl Carrier {
     /// Joins an association. An error is the second byte of the relay's answer.
     fn join(at: SocketAddr, association: [u8; 16], link: &str) -> Result<Carrier, u8> {
-        let mut socket = patient(TcpStream::connect(at).unwrap());
-        let mut says = b"RPWK\x01\x00".to_vec();
+        let mut socket = with_timeouts(TcpStream::connect(at).unwrap());
+        let mut request_bytes = b"RPWK\x01\x00".to_vec();
         let join = Join {
             association,
             resumes: false,
@@ -47,8 +42,8 @@ impl Carrier {
             link: link.to_owned(),
             scheduler: "earliest-arrival".to_owned(),
         };
-        join.emit(&mut says);
-        socket.write_all(&says).unwrap();
+        join.emit(&mut request_bytes);
+        socket.write_all(&request_bytes).unwrap();
         let mut answer = [0; 2];
         socket.read_exact(&mut answer).unwrap();
         match answer[1] {
@@ -95,7 +90,7 @@ fn connect(target: SocketAddr) -> Vec<u8> {
     Request::Connect(Target::from(target), Default::default()).to_bytes()
 }
 
-fn fountain() -> SocketAddr {
+fn endless_source() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     let sockets: Arc<Mutex<Vec<TcpStream>>> = Arc::default();

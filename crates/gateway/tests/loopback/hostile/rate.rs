@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use ropewalk_gateway::datagram;
 use ropewalk_gateway::request::{Request, Target};
 
-use super::{Carrier, connect, data, fountain, relay, window};
-use crate::world::until;
+use super::{Carrier, connect, data, endless_source, relay, window};
+use crate::gateways::until;
 
 #[derive(Clone, Default)]
 struct Arrived(Arc<AtomicU64>);
@@ -76,11 +76,11 @@ fn flood(mut carrier: Carrier, target: SocketAddr) {
     // The first window is at least this long. It grows as the relay forwards bytes.
     let mut reading = carrier.0.try_clone().unwrap();
     let limit = Arc::new(AtomicU64::new(64 << 10));
-    let told = Arc::clone(&limit);
+    let known_limit = Arc::clone(&limit);
     thread::spawn(move || {
         while let Some((kind, head, _)) = next_frame(&mut reading) {
             if kind == 3 {
-                told.fetch_max(number(&head[4..]), Ordering::Relaxed);
+                known_limit.fetch_max(number(&head[4..]), Ordering::Relaxed);
             }
         }
     });
@@ -125,9 +125,9 @@ fn rate_binds_datagrams_to_the_client() {
         }
     });
     let mut carrier = Carrier::new(at);
-    let mut says = Request::Datagrams.to_bytes();
-    datagram::emit(&Target::from(target), b"begin", &mut says);
-    carrier.send(&data(1, 0, &says));
+    let mut request_bytes = Request::Datagrams.to_bytes();
+    datagram::emit(&Target::from(target), b"begin", &mut request_bytes);
+    carrier.send(&data(1, 0, &request_bytes));
     assert_down_rate(carrier);
 }
 
@@ -144,7 +144,7 @@ fn rate_binds_a_stream_to_the_client() {
     let folder = tempfile::tempdir().unwrap();
     let (_gateway, at) = relay(&folder, &["--rate", "800kbit"]);
     let mut carrier = Carrier::new(at);
-    carrier.send(&data(1, 0, &connect(fountain())));
+    carrier.send(&data(1, 0, &connect(endless_source())));
     assert_down_rate(carrier);
 }
 

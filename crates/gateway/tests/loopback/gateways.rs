@@ -9,51 +9,46 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub use crate::process::{BINARY, Gateway, TIMEOUT, until};
 
 /// One-way delay. A round trip of more than 0.25 s makes the proxy dial a link again.
-const LATENESS: Duration = Duration::from_millis(200);
+const ONE_WAY_DELAY: Duration = Duration::from_millis(200);
 
 pub const LINKS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
 
 /// A relay, a proxy with two links, and the forwarder between them.
-pub struct World {
+pub struct Gateways {
     pub folder: TempDir,
     pub relay: Gateway,
     pub relay_at: SocketAddr,
-    pub between: Between,
+    pub forwarder: Forwarder,
     pub proxy: Gateway,
     pub proxy_at: SocketAddr,
 }
 
-impl World {
-    pub fn new(relay_options: &[&str]) -> World {
-        World::of_links(relay_options, ["", ""])
+impl Gateways {
+    pub fn new(relay_options: &[&str]) -> Gateways {
+        Gateways::with_link_options(relay_options, ["", ""])
     }
 
-    /// Adds `said` to each link's description.
-    pub fn of_links(relay_options: &[&str], said: [&str; 2]) -> World {
+    /// Adds `options` to each link's description.
+    pub fn with_link_options(relay_options: &[&str], options: [&str; 2]) -> Gateways {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["relay", "van"] {
-            let made = Command::new(BINARY)
-                .arg("keygen")
-                .arg(folder.path().join(name))
-                .output();
-            assert!(made.unwrap().status.success());
-        }
+        keygen(folder.path(), &["relay", "van"]);
         // At an address of its own: no other connection takes its port while it is down.
         let relay = start_relay(folder.path(), "127.0.0.2:0", relay_options);
         let relay_at = relay.wait_for("relay listens on ").parse().unwrap();
-        let between = Between::new(relay_at);
-        let proxy = start_proxy_of(folder.path(), between.address, "van", said);
+        let forwarder = Forwarder::new(relay_at);
+        let proxy = start_proxy_with(folder.path(), forwarder.address, "van", options);
         let proxy_at = proxy.wait_for("proxy listens on ").parse().unwrap();
-        World {
+        Gateways {
             folder,
             relay,
             relay_at,
-            between,
+            forwarder,
             proxy,
             proxy_at,
         }
@@ -61,21 +56,38 @@ impl World {
 
     /// Connects to the target through the proxy; an error is SOCKS's code.
     pub fn connect(&self, target: SocketAddr) -> Result<TcpStream, u8> {
-        let mut socket = patient(TcpStream::connect(self.proxy_at).unwrap());
+        let mut socket = with_timeouts(TcpStream::connect(self.proxy_at).unwrap());
         let IpAddr::V4(ip) = target.ip() else {
             panic!("{target}")
         };
-        let mut says = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
-        says.extend(ip.octets());
-        says.extend(target.port().to_be_bytes());
-        socket.write_all(&says).unwrap();
-        let mut hears = [0; 12];
-        socket.read_exact(&mut hears).unwrap();
-        match hears[3] {
+        let mut request = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
+        request.extend(ip.octets());
+        request.extend(target.port().to_be_bytes());
+        socket.write_all(&request).unwrap();
+        let mut reply = [0; 12];
+        socket.read_exact(&mut reply).unwrap();
+        match reply[3] {
             0 => Ok(socket),
             code => Err(code),
         }
     }
+}
+
+/// Writes the keys of these names.
+pub fn keygen(folder: &Path, names: &[&str]) {
+    for name in names {
+        let path = folder.join(name);
+        let made = Command::new(BINARY).arg("keygen").arg(path).output();
+        assert!(made.unwrap().status.success());
+    }
+}
+
+/// Returns the status of the gateway with this control socket in a folder.
+pub fn status(folder: &Path, socket: &str) -> Value {
+    let mut command = Command::new(BINARY);
+    command.args(["status", "--json", "--control"]);
+    let done = command.arg(folder.join(socket)).output().unwrap();
+    serde_json::from_slice(&done.stdout).unwrap()
 }
 
 pub fn start_relay(folder: &Path, listen: &str, options: &[&str]) -> Gateway {
@@ -90,16 +102,21 @@ pub fn start_relay(folder: &Path, listen: &str, options: &[&str]) -> Gateway {
 }
 
 pub fn start_proxy(folder: &Path, relay: SocketAddr, name: &str) -> Gateway {
-    start_proxy_of(folder, relay, name, ["", ""])
+    start_proxy_with(folder, relay, name, ["", ""])
 }
 
-pub fn start_proxy_of(folder: &Path, relay: SocketAddr, name: &str, said: [&str; 2]) -> Gateway {
+pub fn start_proxy_with(
+    folder: &Path,
+    relay: SocketAddr,
+    name: &str,
+    options: [&str; 2],
+) -> Gateway {
     let key = folder.join(format!("{name}.key"));
     let relay_key = folder.join("relay.pub");
     let relay = relay.to_string();
     let links = [0, 1].map(|link| {
         let ip = LINKS[link];
-        format!("l{}={ip}{}", ip.octets()[3], said[link])
+        format!("l{}={ip}{}", ip.octets()[3], options[link])
     });
     let control = folder.join(format!("{name}.sock"));
     let quotas = folder.join(format!("{name}.json"));
@@ -115,54 +132,55 @@ pub fn start_proxy_of(folder: &Path, relay: SocketAddr, name: &str, said: [&str;
 }
 
 /// Sets timeouts, so that no test hangs.
-pub fn patient(socket: TcpStream) -> TcpStream {
+pub fn with_timeouts(socket: TcpStream) -> TcpStream {
     socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket.set_write_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
 /// Forwarder of connections, which knows their link by their address.
-pub struct Between {
+pub struct Forwarder {
     pub address: SocketAddr,
     connections: Arc<Mutex<Vec<(IpAddr, TcpStream)>>>,
-    dark: Arc<[AtomicBool; 2]>,
-    late: Arc<AtomicBool>,
+    blocked: Arc<[AtomicBool; 2]>,
+    delayed: Arc<AtomicBool>,
 }
 
-impl Between {
-    fn new(relay: SocketAddr) -> Between {
+impl Forwarder {
+    fn new(relay: SocketAddr) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(Mutex::new(Vec::new()));
-        let dark: Arc<[AtomicBool; 2]> = Arc::default();
-        let late: Arc<AtomicBool> = Arc::default();
-        let (kept, is_dark) = (Arc::clone(&connections), Arc::clone(&dark));
-        let lateness = Arc::clone(&late);
+        let blocked: Arc<[AtomicBool; 2]> = Arc::default();
+        let delayed: Arc<AtomicBool> = Arc::default();
+        let (kept, is_blocked) = (Arc::clone(&connections), Arc::clone(&blocked));
+        let delay_flag = Arc::clone(&delayed);
         thread::spawn(move || {
-            for near in listener.incoming().map_while(Result::ok) {
-                let ip = near.peer_addr().unwrap().ip();
+            for incoming in listener.incoming().map_while(Result::ok) {
+                let ip = incoming.peer_addr().unwrap().ip();
                 let link = LINKS.iter().position(|link| *link == ip).unwrap();
-                let Ok(far) = TcpStream::connect(relay) else {
+                let Ok(outgoing) = TcpStream::connect(relay) else {
                     continue;
                 };
                 let mut kept = kept.lock().unwrap();
-                kept.push((ip, near.try_clone().unwrap()));
-                kept.push((ip, far.try_clone().unwrap()));
-                let ways = [
-                    (near.try_clone().unwrap(), far.try_clone().unwrap()),
-                    (far, near),
+                kept.push((ip, incoming.try_clone().unwrap()));
+                kept.push((ip, outgoing.try_clone().unwrap()));
+                let directions = [
+                    (incoming.try_clone().unwrap(), outgoing.try_clone().unwrap()),
+                    (outgoing, incoming),
                 ];
-                for (from, to) in ways {
-                    let (is_dark, is_late) = (Arc::clone(&is_dark), Arc::clone(&lateness));
-                    thread::spawn(move || pass(from, to, &is_dark[link], &is_late));
+                for (from, to) in directions {
+                    let (is_blocked, is_delayed) =
+                        (Arc::clone(&is_blocked), Arc::clone(&delay_flag));
+                    thread::spawn(move || forward(from, to, &is_blocked[link], &is_delayed));
                 }
             }
         });
-        Between {
+        Forwarder {
             address,
             connections,
-            dark,
-            late,
+            blocked,
+            delayed,
         }
     }
 
@@ -181,25 +199,30 @@ impl Between {
         before - connections.len()
     }
 
-    /// Delays everything by [`LATENESS`] in each direction from now on.
-    pub fn be_late(&self) {
-        self.late.store(true, Ordering::SeqCst);
+    /// Delays everything by [`ONE_WAY_DELAY`] in each direction from now on.
+    pub fn delay(&self) {
+        self.delayed.store(true, Ordering::SeqCst);
     }
 
     /// Stops forwarding on the link, without closing connections, until called with `false`.
-    pub fn darken(&self, link: usize, dark: bool) {
-        self.dark[link].store(dark, Ordering::SeqCst);
+    pub fn set_blocked(&self, link: usize, blocked: bool) {
+        self.blocked[link].store(blocked, Ordering::SeqCst);
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, is_dark: &AtomicBool, is_late: &AtomicBool) {
+fn forward(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    is_blocked: &AtomicBool,
+    is_delayed: &AtomicBool,
+) {
     let mut buffer = vec![0; 16 << 10];
     while let Ok(len @ 1..) = from.read(&mut buffer) {
-        while is_dark.load(Ordering::SeqCst) {
+        while is_blocked.load(Ordering::SeqCst) {
             thread::sleep(Duration::from_millis(5));
         }
-        if is_late.load(Ordering::SeqCst) {
-            thread::sleep(LATENESS);
+        if is_delayed.load(Ordering::SeqCst) {
+            thread::sleep(ONE_WAY_DELAY);
         }
         if to.write_all(&buffer[..len]).is_err() {
             break;
@@ -223,7 +246,7 @@ pub fn source(bytes: Arc<Vec<u8>>) -> SocketAddr {
 }
 
 /// A target that sends these bytes to each client at 5 MB/s, and ends.
-pub fn steady(bytes: Arc<Vec<u8>>) -> SocketAddr {
+pub fn slow_source(bytes: Arc<Vec<u8>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -257,7 +280,7 @@ pub fn echo() -> SocketAddr {
 }
 
 /// Bytes that differ at every offset: a 64-bit generator (Marsaglia's xorshift).
-pub fn noise(len: usize, seed: u64) -> Vec<u8> {
+pub fn pseudo_random(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let words = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -270,7 +293,7 @@ pub fn noise(len: usize, seed: u64) -> Vec<u8> {
 
 /// Connects to the target through a proxy by HTTP CONNECT; an error is the refusing answer.
 pub fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, String> {
-    let mut socket = patient(TcpStream::connect(proxy).map_err(|error| error.to_string())?);
+    let mut socket = with_timeouts(TcpStream::connect(proxy).map_err(|error| error.to_string())?);
     let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
     socket.write_all(connect.as_bytes()).unwrap();
     let mut answer = Vec::new();
@@ -286,7 +309,7 @@ pub fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, Strin
 }
 
 /// Sends a greeting over a connection, and receives its echo.
-pub fn greets(socket: &mut TcpStream) {
+pub fn assert_echo(socket: &mut TcpStream) {
     socket.write_all(b"hello").unwrap();
     let mut back = [0; 5];
     socket.read_exact(&mut back).unwrap();

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{BINARY, Gateway, until};
-use crate::world::{connect, echo, greets};
+use crate::gateways::{assert_echo, connect, echo, status};
+use crate::process::{Gateway, until};
 
 /// A relay without encryption with a configuration file, and proxies that use it.
 struct Configured {
@@ -50,18 +50,13 @@ impl Configured {
             "proxy --plaintext --relay {} --link l2=127.0.0.2 --listen 127.0.0.1:0 --control {control}",
             self.relay_at
         );
-        let proxy = Gateway::start(&words.split_whitespace().collect::<Vec<_>>());
+        let proxy = Gateway::start_words(&words);
         let at = proxy.wait_for("proxy listens on ").parse().unwrap();
         (proxy, at)
     }
 
     fn associations(&self) -> Vec<Value> {
-        let done = std::process::Command::new(BINARY)
-            .args(["status", "--json", "--control"])
-            .arg(self.folder.path().join("relay.sock"))
-            .output()
-            .unwrap();
-        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let document = status(self.folder.path(), "relay.sock");
         let mut associations = document["associations"].as_array().unwrap().clone();
         let age = |association: &Value| association["age_s"].as_f64().unwrap();
         associations.sort_by(|one, other| age(other).total_cmp(&age(one)));
@@ -86,47 +81,47 @@ fn refusal(proxy: SocketAddr, target: SocketAddr) -> String {
 }
 
 #[test]
-fn relay_follows_deny_and_streams_and_keeps_connections() {
+fn relay_reload_applies_deny_and_streams() {
     let configured = Configured::new();
     let (_proxy, at) = configured.proxy("van");
     let (target, other) = (echo(), echo());
     let mut kept = connect(at, target).unwrap();
-    greets(&mut kept);
+    assert_echo(&mut kept);
     configured.reload(&format!("deny = [\"127.0.0.1:{}\"]\n", target.port()));
     assert_eq!(refusal(at, target), "HTTP/1.1 403 Forbidden");
     assert!(connect(at, other).is_ok());
-    greets(&mut kept);
+    assert_echo(&mut kept);
     configured.reload("streams = 1\n");
     // The other connection has been closed, which the relay may not know yet.
     until("no stream is left", || {
         refusal(at, target) == "HTTP/1.1 503 Service Unavailable"
     });
-    greets(&mut kept);
+    assert_echo(&mut kept);
     configured.reload("");
     until("streams are opened again", || connect(at, target).is_ok());
-    greets(&mut kept);
+    assert_echo(&mut kept);
 }
 
 #[test]
-fn relay_follows_associations() {
+fn relay_reload_applies_associations() {
     let configured = Configured::new();
     let (first, at) = configured.proxy("van");
     first.wait_for("link l2: up");
     configured.reload("associations = 1\n");
     let (second, _) = configured.proxy("bus");
     let mut kept = connect(at, echo()).unwrap();
-    greets(&mut kept);
+    assert_echo(&mut kept);
     thread::sleep(Duration::from_millis(500));
     assert!(!second.log().contains("link l2: up"), "{}", second.log());
     assert_eq!(configured.associations().len(), 1);
     configured.reload("associations = 2\n");
     second.wait_for("link l2: up");
-    greets(&mut kept);
+    assert_echo(&mut kept);
     assert_eq!(configured.associations().len(), 2);
 }
 
 #[test]
-fn relay_has_memory_and_congestion_anew_for_later_associations() {
+fn relay_reload_applies_memory_and_congestion_to_new_associations() {
     let configured = Configured::new();
     let (first, _) = configured.proxy("van");
     first.wait_for("link l2: up");
@@ -144,7 +139,7 @@ fn relay_has_memory_and_congestion_anew_for_later_associations() {
 }
 
 #[test]
-fn proxy_follows_its_passwords() {
+fn proxy_reload_applies_passwords() {
     let configured = Configured::new();
     let folder = configured.folder.path();
     let passwords = folder.join("passwords");
@@ -156,18 +151,18 @@ fn proxy_follows_its_passwords() {
         passwords.display(),
         folder.join("van").display()
     );
-    let proxy = Gateway::start(&words.split_whitespace().collect::<Vec<_>>());
+    let proxy = Gateway::start_words(&words);
     let at: SocketAddr = proxy.wait_for("proxy listens on ").parse().unwrap();
     // RFC 1929: user and password, and the answer's last byte.
     let is_let_in = |password: &str| {
         use std::io::{Read, Write};
         let mut socket = TcpStream::connect(at).unwrap();
-        let mut says = b"\x05\x01\x02\x01\x03ada\x04".to_vec();
-        says.extend(password.as_bytes());
-        socket.write_all(&says).unwrap();
-        let mut hears = [0; 4];
-        socket.read_exact(&mut hears).unwrap();
-        hears[3] == 0
+        let mut sent = b"\x05\x01\x02\x01\x03ada\x04".to_vec();
+        sent.extend(password.as_bytes());
+        socket.write_all(&sent).unwrap();
+        let mut received = [0; 4];
+        socket.read_exact(&mut received).unwrap();
+        received[3] == 0
     };
     assert!(is_let_in("pass") && !is_let_in("word"));
     fs::write(&passwords, "ada:word\n").unwrap();
@@ -176,8 +171,8 @@ fn proxy_follows_its_passwords() {
     assert!(is_let_in("word") && !is_let_in("pass"));
     fs::write(&passwords, "no password\n").unwrap();
     proxy.reload();
-    let said = proxy.wait_for("not read anew, all stays as it was: ");
-    assert!(said.contains("passwords:1: "), "{said}");
+    let message = proxy.wait_for("not read anew, all stays as it was: ");
+    assert!(message.contains("passwords:1: "), "{message}");
     assert!(is_let_in("word"));
 }
 
@@ -190,7 +185,7 @@ fn proxy_is_connected_again_soon_after_the_relay_has_returned() {
             "relay --plaintext --listen {listen} --allow loopback --control {}",
             folder.path().join("relay.sock").display()
         );
-        let relay = Gateway::start(&words.split_whitespace().collect::<Vec<_>>());
+        let relay = Gateway::start_words(&words);
         let at = relay.wait_for("relay listens on ");
         (relay, at)
     };
@@ -200,9 +195,9 @@ fn proxy_is_connected_again_soon_after_the_relay_has_returned() {
         "proxy --plaintext --relay {relay_at} --link l2=127.0.0.2 --listen 127.0.0.1:0 --control {}",
         folder.path().join("van").display()
     );
-    let proxy = Gateway::start(&words.split_whitespace().collect::<Vec<_>>());
+    let proxy = Gateway::start_words(&words);
     let at: SocketAddr = proxy.wait_for("proxy listens on ").parse().unwrap();
-    greets(&mut connect(at, target).unwrap());
+    assert_echo(&mut connect(at, target).unwrap());
     first.kill();
     // Dials are less frequent after ten seconds.
     thread::sleep(Duration::from_secs(12));
@@ -214,5 +209,5 @@ fn proxy_is_connected_again_soon_after_the_relay_has_returned() {
     println!("up after {} ms", begin.elapsed().as_millis());
     // One dial each second, with a margin for a busy machine.
     assert!(begin.elapsed() < Duration::from_secs(4));
-    greets(&mut connect(at, target).unwrap());
+    assert_echo(&mut connect(at, target).unwrap());
 }

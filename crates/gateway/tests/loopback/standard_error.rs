@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{TIMEOUT, connect, echo, greets};
+use crate::gateways::{BINARY, TIMEOUT, assert_echo, connect, echo};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 /// More lines than the log queue holds, and more bytes than a pipe does.
 const REFUSALS: usize = 2000;
 
@@ -77,7 +76,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Sends a greeting through the proxy as soon as that listens, and waits for the answer.
-fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
+fn wait_for_echo(proxy: SocketAddr, target: SocketAddr) {
     let begin = Instant::now();
     let mut socket = loop {
         match connect(proxy, target) {
@@ -86,7 +85,7 @@ fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    greets(&mut socket);
+    assert_echo(&mut socket);
 }
 
 fn read_on(mut reader: PipeReader) -> Arc<Mutex<String>> {
@@ -119,11 +118,11 @@ fn serves_with(kind: Kind) {
     ));
     let _relay = start(kind, &relay);
     let (mut proxy, reader) = start(kind, &proxy);
-    greets_soon(proxy_at, target);
+    wait_for_echo(proxy_at, target);
     for _ in 0..REFUSALS {
         assert!(connect(proxy_at, "10.0.0.1:9".parse().unwrap()).is_err());
     }
-    greets_soon(proxy_at, target);
+    wait_for_echo(proxy_at, target);
     if let Some(reader) = reader {
         let log = read_on(reader);
         let begin = Instant::now();
@@ -167,7 +166,7 @@ fn run(arguments: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
 }
 
 #[test]
-fn wrong_input_is_status_2_although_nobody_can_be_told() {
+fn wrong_input_with_unwritable_stderr_exits_with_2() {
     let full = || Stdio::from(OpenOptions::new().write(true).open("/dev/full").unwrap());
     for verb in ["exec", "keygen", "measure", "proxy", "relay", "tunnel"] {
         let done = run(&[verb, "--no-such-option"], Stdio::null(), full());
@@ -180,7 +179,7 @@ fn wrong_input_is_status_2_although_nobody_can_be_told() {
 }
 
 #[test]
-fn help_may_be_read_in_part() {
+fn help_with_closed_stdout_exits_with_0() {
     for arguments in [
         &["relay", "--help"][..],
         &["--version"],
@@ -194,12 +193,15 @@ fn help_may_be_read_in_part() {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let done = run(&["relay", "--help"], full.into(), Stdio::piped());
     assert_eq!(done.status.code(), Some(1), "{done:?}");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(said.starts_with("standard output: No space left"), "{said}");
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        message.starts_with("standard output: No space left"),
+        "{message}"
+    );
 }
 
 #[test]
-fn a_full_disk_leaves_no_part_of_a_key() {
+fn keygen_on_a_full_disk_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let keygen = |script: &str| {
         let command = &mut Command::new("sh");

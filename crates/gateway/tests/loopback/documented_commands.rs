@@ -53,7 +53,7 @@ fn commands(page: &str, verbs: &[String]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn shown_command_is_understood() {
+fn documented_commands_are_valid() {
     let mut gateway = ropewalk_gateway::command();
     gateway.build();
     let verbs = gateway.get_subcommands();

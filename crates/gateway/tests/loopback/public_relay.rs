@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 use std::thread;
 
-use crate::world::World;
+use crate::gateways::Gateways;
 
 /// Set in the namespace.
 const INSIDE: &str = "ROPEWALK_TEST_INSIDE";
@@ -18,14 +18,14 @@ fn ip(arguments: &str) {
 }
 
 #[test]
-fn what_is_public_leaves_the_relay_itself_out() {
+fn rule_public_excludes_the_relays_own_addresses() {
     if std::env::var_os(INSIDE).is_none() {
         let can = Command::new("unshare").args(["-n", "ip", "link"]).output();
         if !can.is_ok_and(|done| done.status.success()) {
             eprintln!("skipped: a network namespace takes root, unshare and ip");
             return;
         }
-        let name = "own_addresses::what_is_public_leaves_the_relay_itself_out";
+        let name = "public_relay::rule_public_excludes_the_relays_own_addresses";
         let inside = Command::new("unshare")
             .arg("-n")
             .arg(std::env::current_exe().unwrap())
@@ -33,8 +33,8 @@ fn what_is_public_leaves_the_relay_itself_out() {
             .env(INSIDE, "1")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&inside.stdout);
-        assert!(inside.status.success(), "{said}");
+        let message = String::from_utf8_lossy(&inside.stdout);
+        assert!(inside.status.success(), "{message}");
         return;
     }
     ip("link set lo up");
@@ -48,18 +48,22 @@ fn what_is_public_leaves_the_relay_itself_out() {
         at
     });
     let not_allowed = 2;
-    let world = World::new(&["--allow", "public", "--allow", "private"]);
+    let gateways = Gateways::new(&["--allow", "public", "--allow", "private"]);
     for target in targets {
-        assert_eq!(world.connect(target).err(), Some(not_allowed), "{target}");
+        assert_eq!(
+            gateways.connect(target).err(),
+            Some(not_allowed),
+            "{target}"
+        );
     }
     // The relay detects later addresses as well.
     ip("address add 5.6.8.1/32 dev lo");
     let later = TcpListener::bind("5.6.8.1:0").unwrap();
     let later = later.local_addr().unwrap();
-    assert_eq!(world.connect(later).err(), Some(not_allowed));
+    assert_eq!(gateways.connect(later).err(), Some(not_allowed));
 
-    let world = World::new(&["--allow", "own"]);
+    let gateways = Gateways::new(&["--allow", "own"]);
     for target in targets {
-        assert!(world.connect(target).is_ok(), "{target}");
+        assert!(gateways.connect(target).is_ok(), "{target}");
     }
 }

@@ -1,6 +1,5 @@
-# A machine of two links, in network and mount namespaces of its own, and the hook on it.
-#
-# HOOK is packaging/hooks/tunnel-hook. Prints what is not as it should be.
+# Runs HOOK (packaging/hooks/tunnel-hook) on a machine with two links, in network and mount namespaces of its own.
+# Prints each unexpected result.
 set -eu
 mount -t tmpfs none /run
 cd /run
@@ -26,8 +25,8 @@ ip route add default via 192.168.2.1 dev wwan0 table 200
 echo 1 >/proc/sys/net/ipv4/conf/all/rp_filter
 printf 'nameserver 192.0.2.53\nsearch lan\n' >resolv.conf
 
-# All that a hook may change.
-world() {
+# Prints the state that a hook may change.
+state() {
     ip rule
     ip -6 rule
     ip -4 route show table all
@@ -39,30 +38,30 @@ world() {
     ip -o link show | sed 's/.*: \(.*\): .* group \([^ ]*\) .*/\1 \2/'
     ls -A . ropewalk-hook
 }
-# WHAT THAT-SHOULD-BE-IN THE-TEXT
+# expect NAME PART TEXT: the text must contain the part.
 expect() {
     case $3 in
     *"$2"*) ;;
     *) echo "$1: $2 is not in: $3" ;;
     esac
 }
-# same WHICH BEFORE: nothing is different now.
+# same NAME BEFORE: the state must not have changed.
 same() {
-    now=$(world)
+    now=$(state)
     test "$now" = "$2" && return
     echo "$1: before and now:"
     printf '%s\n' "$2" >before
     printf '%s\n' "$now" | diff before - || rm before
 }
-# Address families' duplicate detection has ended, and with it changes of routes.
+# Duplicate address detection changes routes until it ends.
 mkdir ropewalk-hook
 while ip -6 addr | grep -q tentative; do sleep 0.1; done
-before=$(world)
+before=$(state)
 
 export ROPEWALK_RESOLV_CONF=/run/resolv.conf ROPEWALK_DEVICE=rope0 ROPEWALK_ROLE=client
 export ROPEWALK_ADDRESSES='10.9.0.2/24 fd00:9::2/64' ROPEWALK_LINKS='wlan0 192.168.2.2'
 export ROPEWALK_DEFAULT_ROUTE=yes ROPEWALK_DNS='9.9.9.9 2620:fe::fe' ROPEWALK_NFT_TABLE=rope0
-# NAT: RULE of it.
+# nat RULE: sets the ruleset.
 nat() {
     ROPEWALK_NFT="add table inet rope0
 delete table inet rope0
@@ -86,11 +85,11 @@ search lan' "$(cat resolv.conf)"
 expect 'the reverse path' 2 "$(cat /proc/sys/net/ipv4/conf/wlan0/rp_filter)"
 expect 'the reverse path of an address' 2 "$(cat /proc/sys/net/ipv4/conf/wwan0/rp_filter)"
 expect 'NAT' 'snat ip to 10.9.0.2' "$(nft list ruleset)"
-# After a crash it is up twice.
-up=$(world)
+# After a crash, `up` runs again.
+up=$(state)
 "$HOOK" up
 same 'up again' "$up"
-# A restart: routes and DNS go, NAT stays.
+# A restart removes routes and DNS, and keeps NAT.
 "$HOOK" down
 expect 'NAT while the tunnel is away' 'snat ip to 10.9.0.2' "$(nft list ruleset)"
 expect 'the route while the tunnel is away' 'dev wlan0' "$(ip route get 198.51.100.1)"
@@ -100,7 +99,7 @@ same 'up after down' "$up"
 "$HOOK" purge
 same 'a client' "$before"
 
-# At no moment does traffic of local networks go into the device.
+# Traffic of local networks never enters the device.
 mkdir shim
 real=$(command -v ip)
 cat >shim/ip <<END
@@ -118,7 +117,7 @@ if test -e wrong; then cat wrong; fi
 rm -r shim
 same 'a client whose steps were watched' "$before"
 
-# Without a carrier the route does not count.
+# Without a carrier the route is ignored.
 "$HOOK" up
 ip link set far-rope0 down
 while ip link show rope0 | grep -q LOWER_UP; do sleep 0.1; done
@@ -128,9 +127,9 @@ while ip route show table 4434 | grep -q linkdown; do sleep 0.1; done
 routes
 "$HOOK" purge
 
-# A route by a link, as DHCP may hand out, outranks the tunnel's if traffic may leak.
+# A route over a link, for example from DHCP, outranks the tunnel's with --leak allow.
 ip route add 198.51.100.0/24 via 192.168.1.1 dev wlan0
-routed=$(world)
+routed=$(state)
 "$HOOK" up
 expect 'the route of DHCP' 'dev wlan0' "$(ip route get 198.51.100.1)"
 "$HOOK" purge
@@ -141,7 +140,7 @@ expect 'a socket of a link' 'dev wlan0' "$(ip route get 198.51.100.1 oif wlan0)"
 expect 'the local network of a link' 'dev wlan0' "$(ip route get 192.168.1.7)"
 expect 'a table of the user' 'default dev rope0' "$(ip route show table 99)"
 expect 'a preference of the user' '1234:' "$(ip rule)"
-# The other table is known from the state.
+# The hook knows the other table from its notes.
 export ROPEWALK_LEAK=allow ROPEWALK_TABLE=4434 ROPEWALK_PREFERENCE=32765
 "$HOOK" down
 expect 'the group of a link is kept' 'group 99' "$(ip link show wlan0)"
@@ -155,7 +154,7 @@ echo '# by another' >resolv.conf
 expect "another's DNS" '# by another' "$(cat resolv.conf)"
 printf 'nameserver 192.0.2.53\nsearch lan\n' >resolv.conf
 
-# A client that neither forwards nor blocks does without nft.
+# A client that neither forwards nor blocks does not need nft.
 mkdir bin
 for tool in "$(command -v ip)" awk sed grep cat cp mv rm mkdir head tr; do ln -s "$(command -v "$tool")" bin; done
 PATH=/run/bin "$HOOK" up

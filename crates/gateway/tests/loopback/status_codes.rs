@@ -7,52 +7,52 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
+use crate::gateways::{connect, echo, with_timeouts};
 use crate::pair::Pair;
 use crate::process::{Gateway, TIMEOUT, until};
-use crate::world::{connect, echo, patient};
 
 /// Sends bytes to a proxy; returns its answer until it closes the connection.
-fn exchange(proxy: SocketAddr, says: &str) -> String {
-    let mut socket = patient(TcpStream::connect(proxy).unwrap());
-    socket.write_all(says.as_bytes()).unwrap();
+fn exchange(proxy: SocketAddr, sent: &str) -> String {
+    let mut socket = with_timeouts(TcpStream::connect(proxy).unwrap());
+    socket.write_all(sent.as_bytes()).unwrap();
     socket.shutdown(Shutdown::Write).unwrap();
-    let mut hears = String::new();
-    socket.read_to_string(&mut hears).unwrap();
-    hears
+    let mut received = String::new();
+    socket.read_to_string(&mut received).unwrap();
+    received
 }
 
-fn assert_status(proxy: SocketAddr, says: &str, status: &str) {
-    let hears = exchange(proxy, says);
+fn assert_status(proxy: SocketAddr, sent: &str, status: &str) {
+    let received = exchange(proxy, sent);
     let line = format!("HTTP/1.1 {status}\r\n");
     assert!(
-        hears.starts_with(&line),
-        "{}: {hears}",
-        says.chars().take(200).collect::<String>()
+        received.starts_with(&line),
+        "{}: {received}",
+        sent.chars().take(200).collect::<String>()
     );
 }
 
 /// Returns SOCKS5's code of a connection to an address: 0 if it is open.
 fn socks(proxy: SocketAddr, target: SocketAddr) -> u8 {
-    let mut socket = patient(TcpStream::connect(proxy).unwrap());
+    let mut socket = with_timeouts(TcpStream::connect(proxy).unwrap());
     let SocketAddr::V4(target) = target else {
         panic!("{target}")
     };
-    let mut says = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
-    says.extend(target.ip().octets());
-    says.extend(target.port().to_be_bytes());
-    socket.write_all(&says).unwrap();
-    let mut hears = [0; 12];
-    socket.read_exact(&mut hears).unwrap();
-    hears[3]
+    let mut sent = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
+    sent.extend(target.ip().octets());
+    sent.extend(target.port().to_be_bytes());
+    socket.write_all(&sent).unwrap();
+    let mut received = [0; 12];
+    socket.read_exact(&mut received).unwrap();
+    received[3]
 }
 
 fn host(answer: &'static str) -> (SocketAddr, std::sync::mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
-    let (heard, hears) = std::sync::mpsc::channel();
+    let (recorded, received) = std::sync::mpsc::channel();
     thread::spawn(move || {
         for mut socket in listener.incoming().map_while(Result::ok) {
-            let heard = heard.clone();
+            let recorded = recorded.clone();
             thread::spawn(move || {
                 let mut head = Vec::new();
                 let mut byte = [0];
@@ -60,14 +60,14 @@ fn host(answer: &'static str) -> (SocketAddr, std::sync::mpsc::Receiver<()>) {
                     head.push(byte[0]);
                     if head.ends_with(b"\r\n\r\n") {
                         head.clear();
-                        heard.send(()).unwrap();
+                        recorded.send(()).unwrap();
                         socket.write_all(answer.as_bytes()).unwrap();
                     }
                 }
             });
         }
     });
-    (at, hears)
+    (at, received)
 }
 
 const EMPTY: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nCache-Control: max-age=9999\r\n\r\n";
@@ -77,7 +77,7 @@ fn ambiguous_request_or_unsupported_one_has_its_status() {
     let pair = Pair::new("--allow loopback", "");
     let get = |line: &str, fields: &str| format!("{line}\r\nHost: a\r\n{fields}\r\n");
     let plain = "GET http://a/ HTTP/1.1";
-    for (says, status) in [
+    for (sent, status) in [
         // Two lengths, a length and chunks, a folded field, no host, two hosts.
         (
             get(plain, "Content-Length: 1\r\nContent-Length: 1\r\n"),
@@ -109,7 +109,7 @@ fn ambiguous_request_or_unsupported_one_has_its_status() {
         ),
         (get("GET http://192.0.2.1/ HTTP/1.1", ""), "403 Forbidden"),
     ] {
-        assert_status(pair.proxy_at, &says, status);
+        assert_status(pair.proxy_at, &sent, status);
     }
 }
 
@@ -126,13 +126,13 @@ fn head_of_16_kib_and_128_fields_is_the_longest() {
     };
     assert_eq!(padded(16 << 10).len(), 16 << 10);
     let too_large = "431 Request Header Fields Too Large";
-    for (says, status) in [
+    for (sent, status) in [
         (padded(16 << 10), "200 OK"),
         (padded((16 << 10) + 1), too_large),
         (head(&"X: y\r\n".repeat(126)), "200 OK"),
         (head(&"X: y\r\n".repeat(127)), too_large),
     ] {
-        assert_status(pair.proxy_at, &says, status);
+        assert_status(pair.proxy_at, &sent, status);
     }
 }
 
@@ -140,16 +140,16 @@ fn head_of_16_kib_and_128_fields_is_the_longest() {
 fn same_request_reaches_the_host_each_time() {
     let pair = Pair::new("--allow loopback", "");
     let (at, requests) = host(EMPTY);
-    let says = format!("GET http://{at}/ HTTP/1.0\r\n\r\n");
+    let sent = format!("GET http://{at}/ HTTP/1.0\r\n\r\n");
     for _ in 0..3 {
-        assert_status(pair.proxy_at, &says, "200 OK");
+        assert_status(pair.proxy_at, &sent, "200 OK");
         requests.recv_timeout(TIMEOUT).unwrap();
     }
     assert!(requests.try_recv().is_err());
 }
 
 #[test]
-fn program_without_the_password_hears_407() {
+fn program_without_password_gets_407() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("passwords"), "ada:pass\n").unwrap();
     let passwords = "--passwords FOLDER/passwords";
@@ -160,30 +160,33 @@ fn program_without_the_password_hears_407() {
     };
     let required = "407 Proxy Authentication Required";
     for field in ["", "Proxy-Authorization: Basic YWRhOng=\r\n"] {
-        let hears = exchange(pair.proxy_at, &get(field));
+        let received = exchange(pair.proxy_at, &get(field));
         assert!(
-            hears.starts_with(&format!("HTTP/1.1 {required}")),
-            "{hears}"
+            received.starts_with(&format!("HTTP/1.1 {required}")),
+            "{received}"
         );
-        assert!(hears.contains("\r\nProxy-Authenticate: Basic "), "{hears}");
+        assert!(
+            received.contains("\r\nProxy-Authenticate: Basic "),
+            "{received}"
+        );
     }
     let connects = format!("CONNECT {at} HTTP/1.1\r\nHost: {at}\r\n\r\n");
     assert_status(pair.proxy_at, &connects, required);
     let right = "Proxy-Authorization: Basic YWRhOnBhc3M=\r\n";
     assert_status(pair.proxy_at, &get(right), "200 OK");
     // SOCKS5: no acceptable method, a wrong password (RFC 1929), and the right one.
-    let negotiate = |says: &[u8], len: usize| {
-        let mut socket = patient(TcpStream::connect(pair.proxy_at).unwrap());
-        socket.write_all(says).unwrap();
-        let mut hears = vec![0; len];
-        socket.read_exact(&mut hears).unwrap();
-        hears
+    let negotiate = |sent: &[u8], len: usize| {
+        let mut socket = with_timeouts(TcpStream::connect(pair.proxy_at).unwrap());
+        socket.write_all(sent).unwrap();
+        let mut received = vec![0; len];
+        socket.read_exact(&mut received).unwrap();
+        received
     };
     assert_eq!(negotiate(b"\x05\x01\x00", 2), b"\x05\xff");
     let with = |password: &str| {
-        let mut says = b"\x05\x01\x02\x01\x03ada\x04".to_vec();
-        says.extend(password.as_bytes());
-        negotiate(&says, 4)
+        let mut sent = b"\x05\x01\x02\x01\x03ada\x04".to_vec();
+        sent.extend(password.as_bytes());
+        negotiate(&sent, 4)
     };
     assert_eq!(with("pass")[..], *b"\x05\x02\x01\x00");
     let wrong = with("word");
@@ -191,7 +194,7 @@ fn program_without_the_password_hears_407() {
 }
 
 #[test]
-fn program_of_a_full_relay_hears_503() {
+fn program_of_a_full_relay_gets_503() {
     let pair = Pair::new("--allow loopback --streams 1", "");
     let target = echo();
     let open = connect(pair.proxy_at, target).unwrap();
@@ -227,7 +230,7 @@ fn unresponsive() -> (Socket, Vec<Socket>, SocketAddr) {
 }
 
 #[test]
-fn target_that_does_not_answer_is_504() {
+fn silent_target_gives_504() {
     let pair = Pair::new("--allow loopback", "");
     let (_listener, _waiting, at) = unresponsive();
     let timeout = "504 Gateway Timeout";
@@ -241,12 +244,12 @@ fn target_that_does_not_answer_is_504() {
             );
         });
         scope.spawn(|| {
-            let mut socket = patient(TcpStream::connect(pair.proxy_at).unwrap());
+            let mut socket = with_timeouts(TcpStream::connect(pair.proxy_at).unwrap());
             write!(socket, "GET http://{at}/ HTTP/1.1\r\nHost: {at}\r\n\r\n").unwrap();
-            let mut hears = [0; 28];
-            socket.read_exact(&mut hears).unwrap();
-            let hears = String::from_utf8_lossy(&hears);
-            assert_eq!(hears, format!("HTTP/1.1 {timeout}"));
+            let mut received = [0; 28];
+            socket.read_exact(&mut received).unwrap();
+            let received = String::from_utf8_lossy(&received);
+            assert_eq!(received, format!("HTTP/1.1 {timeout}"));
         });
         // RFC 1928: TTL expired, as the code of a timeout.
         scope.spawn(|| assert_eq!(socks(pair.proxy_at, at), 6));

@@ -3,63 +3,55 @@
 
 use std::time::{Duration, Instant};
 
-use crate::network::{Network, RELAY, echo, is, until_answered};
+use crate::network::{Network, RELAY, is, with_links};
 use crate::process::{BINARY, Gateway, TIMEOUT};
-
-const INNER: &str = "10.9.0.1:7000";
 
 /// Both ends of a tunnel; the client with more words, and a folder for its state.
 fn tunnel(network: &Network, words: &str) -> [Gateway; 2] {
-    let far = network.start_far();
-    let words = network.near_arguments(RELAY, words);
-    let mut command = network.near.command(BINARY);
+    let relay = network.start_relay();
+    let words = network.client_arguments(RELAY, words);
+    let mut command = network.client.command(BINARY);
     command.args(words.split_whitespace());
     command.env("XDG_STATE_HOME", network.file("state"));
     command.env_remove("STATE_DIRECTORY");
-    let near = Gateway::run(&mut command);
-    near.wait_for("is up");
-    echo(&network.far, INNER);
-    [far, near]
+    let client = Gateway::run(&mut command);
+    client.wait_for("is up");
+    network.start_echo();
+    [relay, client]
 }
 
 #[test]
-fn tunnel_keeps_its_quotas_in_the_state_folder() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let [_far, near] = tunnel(&network, "--link one=link1,quota=1GB");
-    until_answered(&network.near, INNER.parse().unwrap());
+fn tunnel_stores_quotas_in_the_state_folder() {
+    let Some(network) = with_links(1) else { return };
+    let [_relay, client] = tunnel(&network, "--link one=link1,quota=1GB");
+    network.until_echo();
     network.until("the link is up", "one", is("up"));
     let file = network.file("state/ropewalk/tunnel-quota.json");
     let begin = Instant::now();
     let is_counted = |text: String| text.contains("\"one\"") && !text.contains("\"used\":0,");
     while !std::fs::read_to_string(&file).is_ok_and(is_counted) {
-        assert!(begin.elapsed() < TIMEOUT, "{}", near.log());
+        assert!(begin.elapsed() < TIMEOUT, "{}", client.log());
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(near.terminate().code(), Some(0));
+    assert_eq!(client.terminate().code(), Some(0));
 }
 
 #[test]
 fn link_given_as_interface_is_not_routed_into_the_device() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
+    let Some(network) = with_links(1) else { return };
     let words = format!("--link one=link1 --route {RELAY}/32");
     let _ends = tunnel(&network, &words);
     network.until("the link is up", "one", is("up"));
     // Packets of other sockets to the relay use the tunnel.
     let route = network
-        .near
+        .client
         .command("ip")
         .args(["route", "get", RELAY])
         .output();
     let route = String::from_utf8(route.unwrap().stdout).unwrap();
     assert!(route.contains("dev ropewalk0"), "{route}");
-    until_answered(&network.near, INNER.parse().unwrap());
+    network.until_echo();
     std::thread::sleep(Duration::from_secs(3));
-    until_answered(&network.near, INNER.parse().unwrap());
+    network.until_echo();
     network.until("the link is still up", "one", is("up"));
 }

@@ -31,7 +31,7 @@ pub const SERVER: &str = "9.9.9.10";
 pub const INNER: [&str; 2] = ["10.9.0.2", "fd00:9::2"];
 
 /// The machines, and a folder with keys for a relay and a van.
-pub struct World {
+pub struct Machines {
     pub van: Namespace,
     pub lan: Namespace,
     pub inet: Namespace,
@@ -41,35 +41,38 @@ pub struct World {
     pub folder: TempDir,
 }
 
-impl World {
-    /// Creates links, addresses and routes; prints a reason and returns `None` on a machine that lacks a requirement.
-    pub fn new() -> Option<World> {
-        if let Some(lacking) = lacking() {
-            eprintln!("skipped: this takes {lacking}");
-            return None;
-        }
-        let [van, lan, inet, relay, private, attacker] = [(); 6].map(|()| Namespace::machine());
-        let world = World {
-            van,
-            lan,
-            inet,
-            relay,
-            private,
-            attacker,
-            folder: tempfile::tempdir().unwrap(),
-        };
-        world.cable();
-        for name in ["relay", "van"] {
-            let done = world.van.output(&format!("keygen {}", world.file(name)));
-            assert!(done.status.success(), "{done:?}");
-        }
-        let van = fs::read_to_string(world.file("van.pub")).unwrap();
-        let clients = format!("{} addresses={}\n", van.trim(), INNER.join(","));
-        fs::write(world.file("clients"), clients).unwrap();
-        Some(world)
+/// Creates machines with links, addresses and routes; prints a reason and returns `None` on a machine that lacks a
+/// requirement.
+pub fn machines() -> Option<Machines> {
+    if let Some(missing_requirement) = missing_requirement() {
+        eprintln!("skipped: this takes {missing_requirement}");
+        return None;
     }
+    let [van, lan, inet, relay, private, attacker] = [(); 6].map(|()| Namespace::machine());
+    let machines = Machines {
+        van,
+        lan,
+        inet,
+        relay,
+        private,
+        attacker,
+        folder: tempfile::tempdir().unwrap(),
+    };
+    machines.connect_all();
+    for name in ["relay", "van"] {
+        let done = machines
+            .van
+            .output(&format!("keygen {}", machines.file(name)));
+        assert!(done.status.success(), "{done:?}");
+    }
+    let van = fs::read_to_string(machines.file("van.pub")).unwrap();
+    let clients = format!("{} addresses={}\n", van.trim(), INNER.join(","));
+    fs::write(machines.file("clients"), clients).unwrap();
+    Some(machines)
+}
 
-    fn cable(&self) {
+impl Machines {
+    fn connect_all(&self) {
         for (one, name, other, its) in [
             (&self.van, "wlan0", &self.inet, "wifi"),
             (&self.van, "wwan0", &self.inet, "lte"),
@@ -78,7 +81,7 @@ impl World {
             (&self.relay, "eth1", &self.private, "eth0"),
             (&self.attacker, "eth0", &self.inet, "evil"),
         ] {
-            one.cable(name, other, its);
+            one.add_veth(name, other, its);
         }
         self.inet.sh(
             "echo 1 >/proc/sys/net/ipv4/ip_forward; echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
@@ -157,7 +160,7 @@ pub fn hook() -> String {
 }
 
 /// Returns a missing requirement.
-fn lacking() -> Option<&'static str> {
+pub fn missing_requirement() -> Option<&'static str> {
     let can = |script: &str| {
         let mut command = Command::new("unshare");
         let done = command.args(["--net", "--mount", "sh", "-c", script]);
@@ -169,7 +172,9 @@ fn lacking() -> Option<&'static str> {
     if !Path::new("/dev/net/tun").exists() {
         return Some("/dev/net/tun");
     }
-    if !can("ip link add name a type veth peer name b") {
+    let veth_and_rule = "ip link add name a type veth peer name b && \
+                         ip rule add pref 9 lookup main suppress_prefixlength 0";
+    if !can(veth_and_rule) {
         return Some("iproute2, and veth devices in the kernel");
     }
     let nat = "add table inet a; add chain inet a b { type nat hook postrouting priority 100; }; \
@@ -182,7 +187,7 @@ fn lacking() -> Option<&'static str> {
 
 pub fn serve(namespace: &Namespace, at: &str) {
     let at: SocketAddr = at.parse().unwrap();
-    let listener = namespace.make(move || TcpListener::bind(at).unwrap());
+    let listener = namespace.in_thread(move || TcpListener::bind(at).unwrap());
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             thread::spawn(move || {
@@ -203,7 +208,7 @@ pub fn serve(namespace: &Namespace, at: &str) {
 /// Returns the address that a server of [`serve`] sees of a machine, or why it is unreachable.
 pub fn seen_as(namespace: &Namespace, server: &str) -> Result<IpAddr, String> {
     let server: SocketAddr = server.parse().unwrap();
-    namespace.make(move || {
+    namespace.in_thread(move || {
         let wait = Duration::from_secs(2);
         let stream = TcpStream::connect_timeout(&server, wait);
         let mut stream = stream.map_err(|error| error.to_string())?;
@@ -219,7 +224,7 @@ pub fn seen_as(namespace: &Namespace, server: &str) -> Result<IpAddr, String> {
     })
 }
 
-pub fn until_seen_as(namespace: &Namespace, server: &str, address: &str) {
+pub fn wait_until_seen_as(namespace: &Namespace, server: &str, address: &str) {
     let begin = Instant::now();
     loop {
         let seen = seen_as(namespace, server);
@@ -246,7 +251,7 @@ impl Download {
     pub fn start(namespace: &Namespace, server: &str) -> Download {
         let server: SocketAddr = server.parse().unwrap();
         let mut stream =
-            namespace.make(move || TcpStream::connect_timeout(&server, TIMEOUT).unwrap());
+            namespace.in_thread(move || TcpStream::connect_timeout(&server, TIMEOUT).unwrap());
         let received = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&received);
         thread::spawn(move || {
@@ -258,7 +263,7 @@ impl Download {
         Download { received }
     }
 
-    pub fn until_it_goes_on(&self, when: &str) -> Duration {
+    pub fn wait_for_progress(&self, when: &str) -> Duration {
         let (begin, before) = (Instant::now(), self.received.load(Ordering::Relaxed));
         while self.received.load(Ordering::Relaxed) < before + (1 << 15) {
             assert!(

@@ -5,25 +5,20 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{BINARY, Gateway, connect, start_relay};
+use crate::gateways::{BINARY, Gateway, connect, keygen, start_relay, status};
 
 /// A proxy of the client `van` with one link.
 fn start(folder: &Path, relay: &str, relay_key: &str) -> Gateway {
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (key, relay_key, control) = (path("van.key"), path(relay_key), path("proxy.sock"));
-    let arguments = ["proxy", "--listen", "127.0.0.1:0", "--relay", relay];
-    let keys = ["--key", &key, "--relay-key", &relay_key];
-    let rest = ["--link", "wifi=127.0.0.2", "--control", &control];
-    Gateway::start(&[&arguments[..], &keys, &rest].concat())
+    let at = folder.display();
+    Gateway::start_words(&format!(
+        "proxy --listen 127.0.0.1:0 --relay {relay} --key {at}/van.key --relay-key {at}/{relay_key} \
+         --link wifi=127.0.0.2 --control {at}/proxy.sock"
+    ))
 }
 
 fn keys(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for name in names {
-        let mut keygen = Command::new(BINARY);
-        let made = keygen.arg("keygen").arg(folder.path().join(name)).output();
-        assert!(made.unwrap().status.success());
-    }
+    keygen(folder.path(), names);
     folder
 }
 
@@ -36,13 +31,10 @@ fn shows(folder: &Path, proxy: &Gateway, kind: &str, cause: &str) {
     let field = format!("Proxy-Status: ropewalk; error={kind}; details=\"link wifi: ");
     assert!(answer.contains(&field), "{answer}");
     assert!(answer.contains(cause), "{answer}");
-    let mut status = Command::new(BINARY);
-    status.args(["status", "--json", "--control"]);
-    let shown = status.arg(folder.join("proxy.sock")).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let status = status(folder, "proxy.sock").to_string();
     assert!(
-        shown.contains("\"reason\":") && shown.contains(cause),
-        "{shown}"
+        status.contains("\"reason\":") && status.contains(cause),
+        "{status}"
     );
 }
 
@@ -145,23 +137,15 @@ fn answer_of_another_protocol_is_reported_by_its_name() {
 #[test]
 fn measurement_reports_why_the_relay_is_not_reached() {
     let folder = keys(&["relay", "van"]);
-    let path = |name: &str| folder.path().join(name);
     let at = service(PORTAL);
+    let words = format!(
+        "measure --link wifi=127.0.0.2 --relay {at} --log off --key van.key --relay-key relay.pub"
+    );
     let mut measure = Command::new(BINARY);
-    measure.args([
-        "measure",
-        "--link",
-        "wifi=127.0.0.2",
-        "--relay",
-        &at,
-        "--log",
-        "off",
-    ]);
-    measure.arg("--key").arg(path("van.key"));
-    measure.arg("--relay-key").arg(path("relay.pub"));
+    measure.args(words.split_whitespace()).current_dir(&folder);
     let output = measure.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
     let cause = format!("link wifi: the relay was not reached in 8 s: {at}: the answer is not");
-    assert!(said.contains(&cause), "{said}");
+    assert!(message.contains(&cause), "{message}");
 }
