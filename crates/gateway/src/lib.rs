@@ -11,8 +11,8 @@
 //! The client is a proxy or a tunnel:
 //!
 //! - **Proxy** ([`proxy`]): programs connect by SOCKS5 or HTTP. Each TCP connection becomes a stream of an
-//!   association ([`association`]), which has one carrier, a TCP connection, per link. The client's session
-//!   is an [`Uplink`]; the other end is a [`Relay`](relay::Relay).
+//!   association, which has one carrier, a TCP connection, per link. The client's session is an [`Uplink`];
+//!   the other end is a [`Relay`](relay::Relay).
 //! - **Tunnel** ([`tunnel`]): carries the packets of a virtual network device in UDP, one flow per link.
 //!
 //! The protocols themselves, without input and output, are state machines of [`ropewalk_striping`]. This
@@ -27,7 +27,7 @@
 //! | [`proxy`], [`programs`] | frontends: SOCKS5, HTTP, redirected connections, programs of `exec` |
 //! | [`request`], [`datagram`] | encoding of a stream's target, and of UDP datagrams on a stream |
 //! | [`uplink`], [`relay`] | the two ends: associations and their links; clients, rules and limits |
-//! | [`association`], [`classes`] | streams and carriers over sockets; deadlines of streams |
+//! | `association`, [`classes`] | streams and carriers over sockets; deadlines of streams |
 //! | [`handshake`], [`record`], [`noise`], [`keys`] | authentication (Noise IK), encrypted records, key files |
 //! | [`links`], [`allowance`], [`quota`] | sockets bound to a link, its quota, and its counted traffic |
 //! | [`status`], [`measure`] | status as JSON, metrics and tables; measurement of links |
@@ -64,7 +64,7 @@
 pub mod allowance;
 #[cfg(any(test, fuzzing))]
 mod any_request;
-pub mod association;
+mod association;
 mod bucket;
 mod budget;
 mod buffers;
@@ -104,7 +104,7 @@ mod setup;
 mod sockets;
 mod source;
 pub mod status;
-pub mod stranger;
+mod stranger;
 mod tcp_info;
 pub mod tunnel;
 pub mod uplink;

@@ -50,7 +50,6 @@ const FOUND: [u32; 2] = [1, 3600];
 const ABSENT: [u32; 2] = [1, 60];
 const FAILED: Duration = Duration::from_secs(2);
 
-/// Name resolver. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Names(Arc<Shared>);
 
@@ -67,19 +66,15 @@ struct Entry {
 
 type Found = Result<Arc<[IpAddr]>, NameError>;
 
-/// Reason why a name has no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// No such name, or it has no address.
     #[error("no such name, or it has no address")]
     Absent,
-    /// The name servers failed.
     #[error("{0}")]
     Failed(String),
-    /// No name server answered in time.
     #[error("no name server answered")]
     TimedOut,
-    /// The client has too many look-ups.
     #[error("too many look-ups")]
     Busy,
 }

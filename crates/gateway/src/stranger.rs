@@ -47,12 +47,9 @@ const TEXTS: [(&str, &str); 25] = [
     ("proxy tcp", "the PROXY protocol"),
 ];
 
-/// Peer that speaks another protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stranger {
-    /// The protocol's name.
     Known(&'static str),
-    /// The first bytes of an unknown protocol.
     Unknown(Vec<u8>),
 }
 

@@ -10,16 +10,13 @@ use std::time::Duration;
 /// Congestion control for a lossy link.
 pub(crate) const FOR_LOSS: &str = "bbr";
 
-/// Kernel statistics of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
     /// Smoothed RTT (`tcpi_rtt`); `None` if only retransmitted segments were acknowledged.
     pub round_trip: Option<Duration>,
     /// Time since the peer's TCP last acknowledged anything (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
-    /// Maximum segment size (`tcpi_snd_mss`).
     pub segment: u32,
-    /// Segments retransmitted so far (`tcpi_total_retrans`).
     pub retransmissions: u64,
     /// Payload bytes sent, retransmissions included, and received in order.
     payload: u64,

@@ -40,19 +40,14 @@ const QUIET: Duration = Duration::from_secs(2);
 /// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
 
-/// Reason why a carrier ended.
 #[derive(Debug, thiserror::Error)]
 pub enum CarrierEnd {
-    /// The peer closed it.
     #[error("closed by the other end")]
     Closed,
-    /// The connection broke.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The peer sent something that is not a valid record.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The peer violated the protocol, which ends the association.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
     /// The association has ended, and the peer has been notified.
@@ -121,13 +116,11 @@ impl Association {
 }
 
 impl CarrierTask {
-    /// Returns its number in the association.
     #[must_use]
     pub fn id(&self) -> CarrierId {
         self.id
     }
 
-    /// Waits until it ends.
     pub async fn ended(&mut self) -> CarrierEnd {
         match self.tasks.join_next().await {
             Some(Ok(end)) => end,

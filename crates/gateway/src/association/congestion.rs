@@ -35,7 +35,6 @@ const CLEAN_LOOKS: u32 = 30;
 /// Choice of a carrier's congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// The system's.
     Fixed,
     /// The system's, or BBR while the link is lossy.
     ByLoss,

@@ -171,7 +171,6 @@ impl Association {
         }
     }
 
-    /// Whether it has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.end().is_some()
@@ -188,7 +187,6 @@ impl Association {
         look(&self.0.lock().core)
     }
 
-    /// Returns the number of streams in use here.
     #[must_use]
     pub fn stream_count(&self) -> usize {
         self.0.lock().streams.len()
@@ -222,7 +220,6 @@ impl Association {
         carriers.any(|carrier| !*carrier.suspected.borrow())
     }
 
-    /// Returns the number of carriers.
     #[must_use]
     pub fn carrier_count(&self) -> usize {
         self.0.lock().carriers.len()

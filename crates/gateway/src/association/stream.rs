@@ -43,13 +43,11 @@ pub struct Stream {
     put_back: Mutex<Bytes>,
 }
 
-/// Reason why a stream ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// The peer reset it, or the association has ended.
     #[error("reset with code {0}")]
     Reset(u32),
-    /// The peer stopped reading.
     #[error("stopped with code {0}")]
     Stopped(u32),
 }
@@ -70,13 +68,11 @@ impl Stream {
         }
     }
 
-    /// Returns its number, the same at both ends.
     #[must_use]
     pub fn id(&self) -> StreamId {
         self.id
     }
 
-    /// Returns the local address of one of the carriers.
     pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
         self.association.carrier_address()
     }
@@ -262,7 +258,6 @@ impl Stream {
         }
     }
 
-    /// Marks the end of the written data.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
         self.association

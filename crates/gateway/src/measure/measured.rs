@@ -21,11 +21,8 @@ pub struct Measured {
 /// Round-trip times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RoundTrip {
-    /// The shortest.
     pub min_ms: f64,
-    /// The median.
     pub p50_ms: f64,
-    /// The 95th percentile.
     pub p95_ms: f64,
     /// The shortest, less the packet's own transmission time in both directions.
     pub propagation_ms: f64,
@@ -42,7 +39,6 @@ pub struct Direction {
     pub loss_ratio: f64,
     /// Number of packets behind the ratio.
     pub loss_packets: u32,
-    /// Queue size; absent if nothing was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<f64>,
 }
@@ -52,18 +48,14 @@ pub struct Direction {
 pub struct Rate {
     /// In bit/s of IP packets.
     pub bps: f64,
-    /// Whether the rate is a lower bound.
     pub is_least: bool,
-    /// Size of the queue.
     pub queue_bytes: Option<f64>,
 }
 
 /// Lost packets of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Number of lost packets.
     pub lost: u32,
-    /// Number of sent packets.
     pub sent: u32,
 }
 

@@ -10,32 +10,23 @@ use crate::association::{Stream, StreamError};
 /// Longest line, its end included.
 const MAX_LINE: usize = 1024;
 
-/// Message from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ClientMessage {
     /// Repeats a challenge: the relay may send trains to the address where it was received.
     Confirm {
-        /// Number of the challenge.
         challenge: u64,
     },
-    /// Announces a train.
     Expect {
-        /// Number of the train.
         train: u32,
     },
-    /// Requests the result of a train.
     Report {
-        /// Number of the train.
         train: u32,
         /// Length of each datagram with its UDP and IP headers.
         packet_bytes: u32,
     },
-    /// Requests a train.
     Send {
-        /// Number of the train.
         train: u32,
-        /// Number of datagrams.
         datagrams: u32,
         /// Length of each datagram with its UDP and IP headers.
         packet_bytes: u32,
@@ -44,29 +35,21 @@ pub enum ClientMessage {
     },
 }
 
-/// Message from the relay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
 pub enum RelayMessage {
     /// UDP port and token of the session.
     #[serde(rename = "door")]
     Session {
-        /// At the relay's address.
         port: u16,
-        /// In hexadecimal.
         token: String,
         /// Maximum bytes that the relay sends.
         bytes: u64,
     },
-    /// Done.
     Done,
-    /// Received part of a train.
     Seen(Seen),
-    /// Sent part of a train.
     Sent(Sent),
-    /// The request is refused.
     Refused {
-        /// Reason for the refusal.
         reason: String,
     },
 }
@@ -74,25 +57,20 @@ pub enum RelayMessage {
 /// Reason why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
-    /// The stream ended.
     #[error("the other end has left")]
     Ended,
-    /// The stream was reset.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// A line is malformed or too long.
     #[error("the other end says what is not understood")]
     Malformed,
 }
 
-/// Messages over a stream.
 pub struct Lines {
     stream: Stream,
     read: Vec<u8>,
 }
 
 impl Lines {
-    /// Creates the reader of a stream whose request has been answered.
     #[must_use]
     pub fn new(stream: Stream) -> Lines {
         Lines {
@@ -101,14 +79,12 @@ impl Lines {
         }
     }
 
-    /// Sends a message.
     pub async fn say(&self, message: &impl Serialize) -> Result<(), MessageError> {
         let mut line = serde_json::to_vec(message).map_err(|_| MessageError::Malformed)?;
         line.push(b'\n');
         Ok(self.stream.write(Bytes::from(line)).await?)
     }
 
-    /// Receives a message.
     pub async fn hear<T: DeserializeOwned>(&mut self) -> Result<T, MessageError> {
         let mut pieces = Vec::new();
         loop {
@@ -128,7 +104,6 @@ impl Lines {
         }
     }
 
-    /// Ends this direction of the stream.
     pub fn finish(&self) {
         self.stream.finish();
     }

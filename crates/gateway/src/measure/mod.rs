@@ -12,9 +12,7 @@ mod receiver;
 pub(crate) mod responder;
 mod session;
 mod socket;
-pub mod train;
+mod train;
 mod verb;
 
-pub use measured::{Direction, Forward, Measured, RoundTrip, scenario};
-pub use verb::Arguments;
-pub(crate) use verb::run;
+pub(crate) use verb::{Arguments, run};

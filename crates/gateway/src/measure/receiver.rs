@@ -38,10 +38,8 @@ pub struct ProbeReceiver {
 pub enum Side {
     /// The relay answers echoes, and sends a challenge before it knows the client's address.
     Relay {
-        /// Number that the client must repeat on the stream.
         challenge: u64,
     },
-    /// The client records answers.
     Client,
 }
 
@@ -123,7 +121,6 @@ impl ProbeReceiver {
         noted.arrivals.clear();
     }
 
-    /// Returns the recorded arrivals of the train.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.lock().arrivals.clone()
@@ -137,13 +134,11 @@ impl ProbeReceiver {
         (noted.arrivals.len(), last)
     }
 
-    /// Returns the RTTs of the answered echoes.
     #[must_use]
     pub fn round_trips(&self) -> Vec<Duration> {
         self.lock().round_trips.values().copied().collect()
     }
 
-    /// Returns the number that the relay expects on the stream.
     #[must_use]
     pub fn challenge(&self) -> Option<u64> {
         self.lock().challenge

@@ -24,10 +24,8 @@ pub const MAX_BYTES: u64 = 256_000_000;
 /// Maximum duration of a session.
 pub const MAX_SESSION: Duration = Duration::from_secs(60);
 
-/// Maximum duration of a train, in seconds.
 const MAX_TRAIN_S: f64 = 10.0;
 
-/// Maximum packet size of a train, in bytes.
 const MAX_PACKET: u32 = 1500;
 
 /// Requested receive buffer; the system may grant less.

@@ -54,30 +54,22 @@ const COARSE_PACKETS: RangeInclusive<f64> = 24.0..=4000.0;
 /// The same for trains that measure it.
 const FINE_PACKETS: RangeInclusive<f64> = 24.0..=10_000.0;
 
-/// Reason why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// Over the stream.
     #[error(transparent)]
     Message(#[from] MessageError),
-    /// Of the socket.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The relay refused.
     #[error("the relay refuses: {0}")]
     Refused(String),
-    /// The relay sent an unexpected message.
     #[error("the relay says what was not asked for")]
     Unexpected,
-    /// No UDP datagrams arrive.
     #[error("no UDP comes back from {0}: it may be blocked on the way")]
     Silent(SocketAddr),
-    /// Fewer bytes are allowed than the measurement needs.
     #[error("{0} bytes are too few to measure this link")]
     Budget(u64),
 }
 
-/// Session with the relay over one link.
 pub struct Session {
     lines: Lines,
     socket: Arc<UdpSocket>,

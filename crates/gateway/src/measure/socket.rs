@@ -17,12 +17,9 @@ pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
     Ok(if peer.is_ipv4() { 28 } else { 48 })
 }
 
-/// Parameters of a train.
 #[derive(Clone, Copy, Debug)]
 pub struct Train {
-    /// Unique in its session.
     pub number: u32,
-    /// Number of datagrams.
     pub datagrams: u32,
     /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
@@ -90,13 +87,11 @@ fn is_loss(error: &io::Error) -> bool {
 pub struct Clock(Instant);
 
 impl Clock {
-    /// Starts the clock.
     #[must_use]
     pub fn start() -> Clock {
         Clock(Instant::now())
     }
 
-    /// Returns the nanoseconds since its start.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64

@@ -6,10 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Sent part of a train, all datagrams of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// Number of datagrams.
     pub datagrams: u32,
     /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
@@ -20,18 +18,13 @@ pub struct Sent {
 /// Arrived datagram. The two clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its index in the train.
     pub index: u32,
-    /// By the sender's clock.
     pub sent_ns: u64,
-    /// By the receiver's clock.
     pub received_ns: u64,
 }
 
-/// Received part of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Distinct datagrams that arrived.
     pub arrived: u32,
     /// Rate of IP packets; absent with fewer than [`FEWEST`] arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,7 +48,6 @@ impl Hold {
         })
     }
 
-    /// Returns the address for programs to connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.at.into()

@@ -15,8 +15,8 @@ mod servers;
 
 pub use conversation::Conversation;
 pub use far_end::{FarEnd, LocalEnd};
-pub use hold::Hold;
-pub use pool::Pool;
+use hold::Hold;
+use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
 use crate::lock::lock;

@@ -3,7 +3,7 @@
 mod datagrams;
 mod front;
 pub mod http;
-pub mod passwords;
+mod passwords;
 pub mod socks5;
 mod transparent;
 mod verb;
@@ -16,8 +16,7 @@ use tokio::sync::Semaphore;
 use crate::refusals::Refusals;
 use crate::uplink::Uplink;
 
-pub use verb::Arguments;
-pub(crate) use verb::{check, run};
+pub(crate) use verb::{Arguments, check, run};
 
 /// Accepts SOCKS5 and HTTP without passwords until the future is dropped. Needs a tokio runtime.
 pub async fn serve(uplink: Uplink, listener: TcpListener) {

@@ -11,35 +11,21 @@ use zeroize::Zeroizing;
 
 use crate::input_file::open_input;
 
-/// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Users of the proxy: lines `USER:PASSWORD`.
 #[derive(Debug)]
 pub struct Passwords(HashMap<String, Zeroizing<String>>);
 
-/// Reason why the passwords could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordsError {
-    /// The file cannot be read.
     #[error("{}: {source}", .path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// A line is malformed.
     #[error(
         "{}:{line}: no user and password; allowed: USER:PASSWORD, each of 1 to 255 bytes",
         .path.display()
     )]
-    Line {
-        /// Which file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-    },
+    Line { path: PathBuf, line: usize },
 }
 
 impl Passwords {

@@ -6,7 +6,7 @@ mod store;
 mod tests;
 mod usage;
 
-pub use status::QuotaStatus;
+pub(crate) use status::QuotaStatus;
 pub use store::UsageStore;
 pub(crate) use store::{check, default_path, prepare};
-pub use usage::Usage;
+pub(crate) use usage::Usage;

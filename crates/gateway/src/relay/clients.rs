@@ -36,10 +36,8 @@ impl Default for DefaultLimits {
     }
 }
 
-/// Connected client.
 #[derive(Debug)]
 pub struct ClientAccount {
-    /// Name in the list of clients.
     pub name: String,
     streams: AtomicU32,
     most_streams: AtomicU32,
@@ -47,9 +45,7 @@ pub struct ClientAccount {
     most_links: AtomicU64,
     /// Rate limits from the client to targets, and from targets to the client.
     pub rates: Arc<[Bucket; 2]>,
-    /// Memory of all that the client has here.
     pub memory: Arc<Budget>,
-    /// Concurrent name look-ups.
     pub names: LookupLimit,
 }
 

@@ -15,5 +15,4 @@ mod verb;
 
 pub use clients::DefaultLimits;
 pub use registry::{Relay, RelayConfig};
-pub use verb::Arguments;
-pub(crate) use verb::{check, run};
+pub(crate) use verb::{Arguments, check, run};

@@ -114,7 +114,6 @@ impl History {
         }
     }
 
-    /// Returns the history as the page reads it.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         let moments = self.sampled_at_s.len();
@@ -171,27 +170,19 @@ impl Series {
     }
 }
 
-/// History as the page reads it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recorded {
-    /// Time of each sample, in seconds.
     pub uptime_s: Vec<f64>,
-    /// Samples of each link, one per time.
     pub links: Vec<RecordedLink>,
 }
 
-/// History of one link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedLink {
-    /// Its association or tunnel.
     pub group: String,
-    /// The peer.
     pub peer: String,
-    /// Name at the client.
     pub name: String,
     /// `None` where the link did not exist, or the value is unknown.
     pub sent_mbps: Vec<Option<f64>>,
-    /// As `sent_mbps`.
     pub received_mbps: Vec<Option<f64>>,
     /// Indices of the samples during which it was suspected.
     pub suspected: Vec<usize>,

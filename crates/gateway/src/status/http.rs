@@ -47,7 +47,6 @@ pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     sockets::listen(address)
 }
 
-/// Serves requests until the future is dropped.
 pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {

@@ -41,7 +41,6 @@ impl Meter {
         }
     }
 
-    /// Returns the present document, with the rates of the last second.
     #[must_use]
     pub fn document(&self) -> Document {
         let mut document = (self.source)();
@@ -49,7 +48,6 @@ impl Meter {
         document
     }
 
-    /// Returns the recent history of the links.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         self.history().recorded()

@@ -4,14 +4,13 @@ pub mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod examples;
 mod history;
-pub mod http;
+mod http;
 mod meter;
 pub mod metrics;
-pub mod table;
+mod table;
 
 pub use document::Document;
-pub use history::{Recorded, RecordedLink};
-pub use meter::{Meter, Source};
+pub(crate) use meter::Meter;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

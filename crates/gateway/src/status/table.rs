@@ -5,7 +5,6 @@ use super::document::{Association, Document, Link, State, Stream, Tunnel};
 /// Width without a terminal.
 const WIDTH: usize = 100;
 
-/// Options of the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Whether to use terminal colours for states.
@@ -14,7 +13,6 @@ pub struct Look {
     pub width: Option<usize>,
 }
 
-/// Formats the whole document.
 #[must_use]
 pub fn tables(document: &Document, look: Look) -> String {
     let (role, version) = (document.role.name(), &document.version);

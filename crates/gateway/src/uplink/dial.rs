@@ -33,7 +33,6 @@ pub(super) struct Dialled {
 /// A relay closes the connection of an unknown client after 5 s. An earlier close has another cause.
 const STRANGER: Duration = Duration::from_millis(4500);
 
-/// Reason why a dial failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
     /// The relay's name has no address.

@@ -35,7 +35,7 @@ use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, Role as DocumentRole, State};
 
 pub(crate) use dial::resolve;
-pub use far_end::FarEnd;
+pub(crate) use far_end::FarEnd;
 
 /// Error code of an association that the relay no longer knows.
 const GONE: u32 = 0xffff_0004;

@@ -18,7 +18,6 @@ pub struct Answer {
 const ASK: &str = "Proxy-Authenticate: Basic realm=\"ropewalk\", charset=\"UTF-8\"\r\n";
 
 impl Answer {
-    /// Returns the response to a request that is refused.
     #[must_use]
     pub fn to(error: &RequestError) -> Answer {
         match error {
@@ -65,7 +64,6 @@ impl Answer {
         }
     }
 
-    /// Returns the response after a host's timeout.
     #[must_use]
     pub fn timed_out() -> Answer {
         Answer::of("504 Gateway Timeout")
@@ -77,25 +75,21 @@ impl Answer {
         Answer::of("502 Bad Gateway")
     }
 
-    /// Returns the response to a malformed request body.
     #[must_use]
     pub fn bad_request() -> Answer {
         Answer::of("400 Bad Request")
     }
 
-    /// Returns success without content.
     #[must_use]
     pub fn done() -> Answer {
         Answer::of("200 OK")
     }
 
-    /// Returns status code and reason.
     #[must_use]
     pub fn status(&self) -> &'static str {
         self.status
     }
 
-    /// Writes it. Errors: the connection failed.
     pub async fn write(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let Answer { status, fields } = self;
         let text =

@@ -16,17 +16,13 @@ const LONGEST_TRAILER: usize = 16 << 10;
 /// Reason why a body was not transferred completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// It ended early, or was malformed.
     #[error("{0}")]
     Source(io::Error),
-    /// The recipient does not accept it.
     #[error("{0}")]
     Sink(io::Error),
 }
 
-/// Destination of bytes.
 pub trait Sink {
-    /// Writes all bytes. Errors: it accepts no more.
     fn put(&mut self, bytes: Bytes) -> impl Future<Output = io::Result<()>> + Send;
 }
 
@@ -36,7 +32,6 @@ impl<W: AsyncWrite + Unpin + Send> Sink for W {
     }
 }
 
-/// Stream to the relay.
 pub struct ToFarEnd<'a>(pub &'a Stream);
 
 impl Sink for ToFarEnd<'_> {

@@ -1,6 +1,5 @@
 //! Header fields: those of a single hop, and the framing of a message.
 
-/// Most header fields of a message.
 pub const MAX_FIELDS: usize = 128;
 
 /// Fields that are not forwarded, in addition to those that `Connection` names: hop-by-hop fields (RFC 9110,
@@ -24,23 +23,17 @@ const HOP_BY_HOP: [&str; 13] = [
 /// Marking of the end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// There is no body.
     Empty,
-    /// By its length.
     Length(u64),
-    /// By a chunk of length zero.
     Chunked,
-    /// By the end of the connection.
     UntilEnd,
 }
 
-/// Names of fields with their values.
 pub type Fields = Vec<(String, Vec<u8>)>;
 
 /// Fields of a message, sorted: framing, connection, and end-to-end fields.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    /// Fields to forward.
     pub end_to_end: Fields,
     lengths: Vec<Vec<u8>>,
     codings: Vec<Vec<u8>>,
@@ -48,19 +41,15 @@ pub struct Sorted {
     pub closes: bool,
 }
 
-/// Reason why the framing of a message is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FramingError {
-    /// It is ambiguous or missing.
     #[error("a length that is ambiguous or none")]
     Ambiguous,
-    /// It has a transfer coding other than `chunked` alone.
     #[error("a transfer coding other than chunked")]
     Coding,
 }
 
 impl Sorted {
-    /// Sorts the fields of a message.
     #[must_use]
     pub fn new(headers: &[httparse::Header<'_>]) -> Sorted {
         let values = |name: &str| {
@@ -121,7 +110,6 @@ impl Sorted {
         }
     }
 
-    /// Returns the content length, if it is valid.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         let [length] = &self.lengths[..] else {

@@ -22,13 +22,11 @@ use crate::uplink::Uplink;
 /// Time limit of a host's response to a complete request.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Persistent connection to a host.
 pub struct Origin {
     target: Target,
     stream: Stream,
 }
 
-/// Outcome of a request.
 pub enum Ended {
     /// A response was forwarded; another request may follow.
     Persistent,

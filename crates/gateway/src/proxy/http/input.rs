@@ -21,7 +21,6 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Bytes that are read at once.
 const READ: usize = 32 << 10;
 
-/// Source of bytes.
 pub trait Source {
     /// Appends the next bytes; `false` at the end. Errors: the source failed.
     fn more(&mut self, buffer: &mut BytesMut) -> impl Future<Output = io::Result<bool>> + Send;
@@ -34,7 +33,6 @@ impl<R: AsyncRead + Unpin + Send> Source for R {
     }
 }
 
-/// Stream from the relay.
 pub struct FarEnd<'a>(pub &'a Stream);
 
 impl Source for FarEnd<'_> {
@@ -48,15 +46,12 @@ impl Source for FarEnd<'_> {
     }
 }
 
-/// Source with a buffer of unconsumed bytes.
 pub struct Input<S> {
     source: S,
-    /// Bytes read and not consumed.
     pub buffer: BytesMut,
 }
 
 impl<S: Source> Input<S> {
-    /// Creates an input with an empty buffer.
     pub fn new(source: S) -> Input<S> {
         Input {
             source,

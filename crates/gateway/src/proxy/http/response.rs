@@ -3,15 +3,11 @@
 use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
 use super::request::Request;
 
-/// Longest head of a response, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// Response of a host.
 #[derive(Debug)]
 pub struct Response {
-    /// Status code.
     pub code: u16,
-    /// Framing of its body.
     pub body: Framing,
     /// Whether the host accepts another request on this connection.
     pub is_persistent: bool,
@@ -22,13 +18,11 @@ pub struct Response {
     length: Option<u64>,
 }
 
-/// Reason why a response is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseError {
     /// Its head is malformed or too long, or it is an interim response that was not requested.
     #[error("no response")]
     Malformed,
-    /// The framing of its body is ambiguous.
     #[error(transparent)]
     Framing(#[from] FramingError),
 }
