@@ -20,6 +20,8 @@ use ropewalk_quantities::Rate;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::locks::lock;
+
 /// Byte rate limit shared by senders.
 #[derive(Debug)]
 pub struct Bucket {

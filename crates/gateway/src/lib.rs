@@ -82,7 +82,7 @@ mod input_file;
 mod keygen;
 pub mod keys;
 pub mod links;
-mod lock;
+mod locks;
 pub mod measure;
 mod memory;
 mod name_servers;

@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use self::limit::Waiting;
 use self::system::{CHECKED, System};
-use crate::lock::lock;
+use crate::locks::lock;
 use crate::name_servers::Sockets;
 
 mod limit;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use crate::lock::lock;
 use tracing::warn;
 
+use crate::locks::lock;
+
 /// Interval between log lines of one source and reason, and of a flood.
 const AGAIN: Duration = Duration::from_secs(60);
 /// Maximum lines in an interval; further sources are a flood.

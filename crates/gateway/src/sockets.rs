@@ -3,8 +3,11 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::time::sleep;
+use tracing::warn;
 
 /// Maximum number of connections that wait to be accepted; the kernel's limit may be lower.
 const BACKLOG: i32 = 1024;
@@ -17,6 +20,22 @@ pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&at.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
+}
+
+/// Accepts a connection; tries again while descriptors or memory are used up.
+pub(crate) async fn accept<T, F>(mut accept: impl FnMut() -> F) -> T
+where
+    F: Future<Output = io::Result<T>>,
+{
+    loop {
+        match accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) => {
+                warn!("cannot accept: {error}");
+                sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
 }
 
 /// Sets the options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the

@@ -26,7 +26,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::budget::Budget;
 use crate::classes::Urgency;
-use crate::lock::lock;
+use crate::locks::lock;
 use crate::tcp_info::tcp_info;
 
 pub use crate::tcp_info::TcpInfo;

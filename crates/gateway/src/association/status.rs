@@ -180,14 +180,11 @@ fn link_document(
         last_heard_s: heard.map(|at| now.saturating_sub(at).as_secs_f64()),
         rtt_ms: ms(shown.and_then(|carrier| carrier.srtt)),
         min_rtt_ms: ms(shown.and_then(|carrier| carrier.min_rtt)),
-        rate_mbps: None,
         delivery_rate_mbps: shown.and_then(|carrier| carrier.rate).map(Rate::as_mbps),
         in_flight_bytes: sum(|carrier| carrier.in_flight.as_u64()),
         sent_bytes: past.sent + sum(|carrier| carrier.sent.as_u64()),
         received_bytes: past.received + sum(|carrier| carrier.received.as_u64()),
         resent_bytes: Some(past.resent + sum(|carrier| carrier.resent.as_u64())),
-        reason: None,
-        congestion: None,
         suspicions: past.suspicions,
         cost: link.cost,
         quota_left_bytes: shown
@@ -196,17 +193,7 @@ fn link_document(
         throttled_mbps: shown
             .and_then(|carrier| carrier.throttle)
             .map(Rate::as_mbps),
-        used_bytes: None,
-        used_today_bytes: None,
-        quota_lasts_s: None,
-        spent: None,
-        spent_today: None,
-        sent_datagrams: None,
-        lost_datagrams: None,
-        loss_ratio: None,
-        reordered_ratio: None,
-        path_mtu_bytes: None,
-        peer_path_mtu_bytes: None,
+        ..document::Link::default()
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use super::{Association, Entry};
 use crate::bucket::{Bucket, Sender};
 use crate::classes::Urgency;
-use crate::lock::lock;
+use crate::locks::lock;
 
 /// Bytes read from a socket at once: a carrier's largest frame.
 const READ: usize = 64 << 10;

@@ -12,12 +12,13 @@ use rustix::fs::Mode;
 use rustix::process::{geteuid, umask};
 use serde::Deserialize;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use crate::Failure;
 use crate::privileges::RunAs;
 use crate::programs::{Conversation, FarEnd, Programs};
+use crate::sockets;
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
 
@@ -173,15 +174,7 @@ async fn run<F>(
     F: FarEnd + Send + Sync + 'static,
 {
     loop {
-        let control = match listener.accept().await {
-            Ok((control, _)) => control,
-            Err(error) => {
-                // Out of descriptors or memory, which may pass.
-                warn!("cannot accept: {error}");
-                sleep(Duration::from_millis(100)).await;
-                continue;
-            }
-        };
+        let (control, _) = sockets::accept(|| listener.accept()).await;
         let (meter, programs) = (Arc::clone(&meter), programs.clone());
         tokio::spawn(async move {
             let conversation = Conversation::new(control);

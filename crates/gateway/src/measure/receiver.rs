@@ -12,7 +12,7 @@ use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::socket::Clock;
 use super::train::Arrival;
 use crate::bucket::Bucket;
-use crate::lock::lock;
+use crate::locks::lock;
 
 /// Maximum number of recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;

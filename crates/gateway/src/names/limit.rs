@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use crate::lock::lock;
 use tokio::sync::Semaphore;
 
+use crate::locks::lock;
+
 /// Limit of a client's concurrent look-ups.
 #[derive(Debug)]
 pub struct LookupLimit {

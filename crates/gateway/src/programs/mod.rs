@@ -19,7 +19,7 @@ use hold::Hold;
 use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
-use crate::lock::lock;
+use crate::locks::lock;
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 

@@ -10,6 +10,8 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::lock::lock;
 use ropewalk_preload_protocol::CLIENTS;
 
+use crate::locks::lock;
+
 /// Listening programs, and the clients connected to them.
 #[derive(Debug, Default)]
 pub struct Servers {

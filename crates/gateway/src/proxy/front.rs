@@ -1,21 +1,23 @@
 //! Frontend: serves the connections of programs.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
-use tracing::{debug, warn};
+use tokio::time::timeout;
+use tracing::debug;
 
 use super::http::HttpError;
 use super::passwords::Passwords;
 use super::socks5::{self, Command};
 use super::transparent::{self, Kind};
 use super::{datagrams, http};
+use crate::locks::{read_lock, write_lock};
 use crate::refusals::Refusals;
 use crate::request::{Status, Target};
+use crate::sockets;
 use crate::source::source;
 use crate::stranger::{LOOK, Stranger};
 use crate::uplink::Uplink;
@@ -43,33 +45,19 @@ pub(super) enum ListenerKind {
 
 impl Front {
     fn passwords(&self) -> Option<Arc<Passwords>> {
-        let passwords = self
-            .passwords
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let passwords = read_lock(&self.passwords);
         passwords.clone()
     }
 
     pub(super) fn set_passwords(&self, passwords: Option<Passwords>) {
-        let mut known = self
-            .passwords
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = write_lock(&self.passwords);
         *known = passwords.map(Arc::new);
     }
 
     /// Accepts connections until the future is dropped.
     pub(super) async fn run(self: Arc<Front>, listener: TcpListener, kind: ListenerKind) {
         loop {
-            let (socket, peer) = match listener.accept().await {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Out of descriptors or memory, which may pass.
-                    warn!("cannot accept: {error}");
-                    sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            };
+            let (socket, peer) = sockets::accept(|| listener.accept()).await;
             let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
                 let detail = "as many connections as --connections allows are open";
                 self.refusals.note(source(peer.ip()), "connections", detail);

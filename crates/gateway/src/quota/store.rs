@@ -21,7 +21,7 @@ use crate::Failure;
 use crate::allowance::AtCap;
 use crate::input_file::open_regular;
 use crate::links::Link;
-use crate::lock::lock;
+use crate::locks::lock;
 use crate::privileges::RunAs;
 
 /// Percentages of a quota at which the user is warned.

@@ -8,8 +8,7 @@ use std::time::Duration;
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Instant, sleep, timeout_at};
-use tracing::warn;
+use tokio::time::{Instant, timeout_at};
 
 use super::half_open::{HalfOpen, Slot};
 use super::registry::{Joined, Member, Place, Relay};
@@ -17,7 +16,7 @@ use super::serve::serve_association;
 use crate::association::Congestion;
 use crate::handshake::{Established, HandshakeError, accept as handshake};
 use crate::keys::PublicKey;
-use crate::sockets::set_up_carrier;
+use crate::sockets::{self, set_up_carrier};
 use crate::source::source;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,15 +35,7 @@ impl Relay {
 
 pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
     loop {
-        let (socket, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of descriptors or memory, which may pass.
-                warn!("cannot accept: {error}");
-                sleep(Duration::from_millis(100)).await;
-                continue;
-            }
-        };
+        let (socket, peer) = sockets::accept(|| listener.accept()).await;
         let Some(slot) = half_open.begin(peer.ip()) else {
             let detail = "too many handshakes under way";
             relay.refusals.note(source(peer.ip()), "half-open", detail);

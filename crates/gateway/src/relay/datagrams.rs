@@ -20,7 +20,7 @@ use crate::association::Stream;
 use crate::bucket::Sender;
 use crate::budget::{Budget, Held};
 use crate::datagram::{self, Datagram, MAX_LEN};
-use crate::lock::lock;
+use crate::locks::lock;
 use crate::request::{Host, Status, Target};
 
 /// Number of peers from which datagrams are accepted: the last ones that were sent to.

@@ -6,7 +6,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Instant;
 
 use ropewalk_quantities::Bytes;
@@ -25,7 +25,7 @@ use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
-use crate::lock::lock;
+use crate::locks::{lock, read_lock, write_lock};
 use crate::measure::responder::Responder;
 use crate::names::Names;
 use crate::programs::Programs;
@@ -142,7 +142,7 @@ impl Relay {
     }
 
     pub(super) fn config(&self) -> Arc<RelayConfig> {
-        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&read_lock(&self.config))
     }
 
     /// Changes the configuration, except for the relay's key. Unlisted clients are disconnected, and their
@@ -150,7 +150,7 @@ impl Relay {
     pub(super) fn reload(&self, config: RelayConfig) -> Vec<String> {
         let security = self.config().security.clone();
         let config = Arc::new(RelayConfig { security, ..config });
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+        *write_lock(&self.config) = Arc::clone(&config);
         let registry = self.registry();
         for (peer, account) in &registry.accounts {
             let limits = config.limits_of(*peer);

@@ -160,7 +160,7 @@ impl Session {
 }
 
 /// Link of an association or tunnel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Name at the client.
     pub name: String,
@@ -253,7 +253,7 @@ pub struct Rates {
 }
 
 /// State of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It is in use.
@@ -263,6 +263,7 @@ pub enum State {
     /// It is being connected.
     Dialling,
     /// Unusable: no interface or address, removed, on standby, quota used up, or path MTU of zero.
+    #[default]
     Down,
 }
 
@@ -344,7 +345,7 @@ impl Document {
     }
 
     /// Iterates over the links, each with its association or tunnel.
-    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> {
+    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> + Clone {
         let associations = self.associations.iter().flat_map(|association| {
             let group = Group {
                 id: &association.id,

@@ -17,11 +17,6 @@ pub fn proxy() -> Document {
                 link("wifi", State::Up, 21.5),
                 Link {
                     quota_left_bytes: Some(5_000_000_000),
-                    used_bytes: None,
-                    used_today_bytes: None,
-                    quota_lasts_s: None,
-                    spent: None,
-                    spent_today: None,
                     suspicions: 3,
                     ..link("lte", State::Suspected, 63.0)
                 },
@@ -52,7 +47,6 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
     Link {
         name: name.to_owned(),
         state,
-        reason: None,
         last_heard_s: Some(0.25),
         rtt_ms: Some(rtt_ms),
         min_rtt_ms: Some(rtt_ms - 1.5),
@@ -66,20 +60,7 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         received_bytes: 75_000_000,
         resent_bytes: Some(16_384),
         congestion: Some("cubic".to_owned()),
-        suspicions: 0,
         cost: 1.0,
-        quota_left_bytes: None,
-        throttled_mbps: None,
-        used_bytes: None,
-        used_today_bytes: None,
-        quota_lasts_s: None,
-        spent: None,
-        spent_today: None,
-        sent_datagrams: None,
-        lost_datagrams: None,
-        loss_ratio: None,
-        reordered_ratio: None,
-        path_mtu_bytes: None,
-        peer_path_mtu_bytes: None,
+        ..Link::default()
     }
 }

@@ -53,11 +53,7 @@ pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
         let Ok(permit) = room.clone().acquire_owned().await else {
             return;
         };
-        // For example out of descriptors, which may pass.
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            continue;
-        };
+        let (stream, _) = sockets::accept(|| listener.accept()).await;
         let meter = meter.clone();
         tokio::spawn(async move {
             let _ = converse(stream, &meter).await;

@@ -9,6 +9,8 @@ use super::document::Document;
 use super::history::{History, Recorded};
 use crate::lock::lock;
 
+use crate::locks::lock;
+
 /// Returns the status document without rates.
 pub type Source = Arc<dyn Fn() -> Document + Send + Sync>;
 

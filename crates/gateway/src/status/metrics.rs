@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::document::{Document, Group, Link, Session, State};
+use super::document::{Association, Document, Group, Link, Session, State, Tunnel};
 
 /// Content type of that format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -17,11 +17,19 @@ pub fn exposition(document: &Document) -> String {
         ("version", document.version.as_str()),
         ("role", document.role.name()),
     ];
-    out.metric("build_info", Kind::Gauge, "Which gateway this is.");
+    out.metric(
+        "build_info",
+        Kind::Gauge,
+        "Version and role of the gateway.",
+    );
     out.sample("build_info", &build, 1.0);
-    out.metric("uptime_seconds", Kind::Gauge, "Since the gateway started.");
+    out.metric(
+        "uptime_seconds",
+        Kind::Gauge,
+        "Time since the gateway started.",
+    );
     out.sample("uptime_seconds", &[], document.uptime_s);
-    out.metric("associations", Kind::Gauge, "Associations that there are.");
+    out.metric("associations", Kind::Gauge, "Number of associations.");
     out.sample("associations", &[], document.association_count as f64);
     associations(&mut out, document);
     tunnels(&mut out, document);
@@ -29,120 +37,64 @@ pub fn exposition(document: &Document) -> String {
     out
 }
 
-/// Name, type, help text and value of a metric. A metric without samples is omitted.
-type Metric<T> = (&'static str, Kind, &'static str, fn(&T) -> Option<f64>);
+/// Metric of a `T`, omitted if no `T` has a value.
+struct Metric<T> {
+    kind: Kind,
+    name: &'static str,
+    value: fn(&T) -> Option<f64>,
+    help: &'static str,
+}
+
+/// Metrics of a type, each as `KIND NAME |of| VALUE, HELP;`.
+macro_rules! metrics {
+    ($type:ty: $($kind:ident $name:literal |$of:ident| $value:expr, $help:literal;)*) => {
+        &[$(Metric::<$type> {
+            kind: Kind::$kind,
+            name: $name,
+            value: |$of| $value.number(),
+            help: $help,
+        }),*]
+    };
+}
 
 fn associations(out: &mut String, document: &Document) {
-    use super::document::Association;
-    const METRICS: [Metric<Association>; 4] = [
-        ("streams", Kind::Gauge, "Streams that are open.", |of| {
-            Some(of.stream_count as f64)
-        }),
-        (
-            "streams_opened_total",
-            Kind::Counter,
-            "Streams opened so far.",
-            |of| Some(of.opened_streams as f64),
-        ),
-        (
-            "reassembly_bytes",
-            Kind::Gauge,
-            "What waits for a gap to close.",
-            |of| Some(of.reassembly_bytes as f64),
-        ),
-        (
-            "reassembly_bound_bytes",
-            Kind::Gauge,
-            "More than this never waits.",
-            |of| Some(of.reassembly_bound_bytes as f64),
-        ),
-    ];
-    for (name, kind, help, value) in METRICS {
-        let samples = document.associations.iter().map(|association| {
-            let group = Group {
-                id: &association.id,
-                peer: &association.peer,
-            };
-            (group, None, value(association))
-        });
-        out.family(name, kind, help, samples);
-    }
+    const METRICS: &[Metric<Association>] = metrics! { Association:
+        Gauge "streams" |of| of.stream_count, "Streams that are open.";
+        Counter "streams_opened_total" |of| of.opened_streams, "Streams opened so far.";
+        Gauge "reassembly_bytes" |of| of.reassembly_bytes, "Bytes received behind a gap.";
+        Gauge "reassembly_bound_bytes" |of| of.reassembly_bound_bytes, "Limit of the bytes behind a gap.";
+    };
+    let groups = document.associations.iter().map(|association| {
+        let (id, peer) = (&association.id, &association.peer);
+        (Group { id, peer }, None, association)
+    });
+    out.families(METRICS, groups);
 }
 
 fn tunnels(out: &mut String, document: &Document) {
-    use super::document::Tunnel;
-    const METRICS: [Metric<Tunnel>; 8] = [
-        (
-            "tunnel_mtu_bytes",
-            Kind::Gauge,
-            "Largest packet that the tunnel takes.",
-            |of| of.mtu_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "tunnel_hold_seconds",
-            Kind::Gauge,
-            "Longest that a packet now waits for one sent before it.",
-            |of| of.hold_ms.map(seconds),
-        ),
-        (
-            "tunnel_held_packets",
-            Kind::Gauge,
-            "Packets that wait for one sent before them.",
-            |of| of.held_packets.map(|packets| packets as f64),
-        ),
-        (
-            "tunnel_repaired_packets_total",
-            Kind::Counter,
-            "Packets that a link lost and that went again.",
-            |of| of.repaired_packets.map(|packets| packets as f64),
-        ),
-        (
-            "tunnel_handshake_age_seconds",
-            Kind::Gauge,
-            "Age of the session's keys.",
-            |of| of.handshake_age_s,
-        ),
-        (
-            "tunnel_queued_packets",
-            Kind::Gauge,
-            "Packets that wait for the links.",
-            |of| of.queued_packets.map(|packets| packets as f64),
-        ),
-        (
-            "tunnel_queued_bytes",
-            Kind::Gauge,
-            "Bytes that wait for the links.",
-            |of| of.queued_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "tunnel_queue_bound_bytes",
-            Kind::Gauge,
-            "Bound of the bytes that wait for the links.",
-            |of| of.queue_bound_bytes.map(|bytes| bytes as f64),
-        ),
-    ];
-    for (name, kind, help, value) in METRICS {
-        let samples = document.tunnels.iter().map(|tunnel| {
-            let group = Group {
-                id: &tunnel.interface,
-                peer: &tunnel.peer,
-            };
-            (group, None, value(tunnel))
-        });
-        out.family(name, kind, help, samples);
+    const METRICS: &[Metric<Tunnel>] = metrics! { Tunnel:
+        Gauge "tunnel_mtu_bytes" |of| of.mtu_bytes, "MTU of the tunnel's interface.";
+        Gauge "tunnel_hold_seconds" |of| of.hold_ms.map(seconds),
+            "Longest time that a packet now waits for an earlier one.";
+        Gauge "tunnel_held_packets" |of| of.held_packets, "Packets that wait for an earlier one.";
+        Counter "tunnel_repaired_packets_total" |of| of.repaired_packets,
+            "Packets that a link lost and that were retransmitted.";
+        Gauge "tunnel_handshake_age_seconds" |of| of.handshake_age_s, "Age of the session's keys.";
+        Gauge "tunnel_queued_packets" |of| of.queued_packets, "Packets queued for the links.";
+        Gauge "tunnel_queued_bytes" |of| of.queued_bytes, "Bytes queued for the links.";
+        Gauge "tunnel_queue_bound_bytes" |of| of.queue_bound_bytes, "Limit of the queued bytes.";
+    };
+    let tunnels = &document.tunnels;
+    let groups = tunnels.iter().map(|tunnel| {
+        let (id, peer) = (&tunnel.interface, &tunnel.peer);
+        (Group { id, peer }, None, tunnel)
+    });
+    out.families(METRICS, groups);
+    if tunnels.iter().any(|tunnel| tunnel.session.is_some()) {
+        let help = "1 for the state of the session.";
+        out.metric("tunnel_session_state", Kind::Gauge, help);
     }
-    if document
-        .tunnels
-        .iter()
-        .any(|tunnel| tunnel.session.is_some())
-    {
-        out.metric(
-            "tunnel_session_state",
-            Kind::Gauge,
-            "1 for the state of the session.",
-        );
-    }
-    for tunnel in &document.tunnels {
+    for tunnel in tunnels {
         let Some(session) = tunnel.session else {
             continue;
         };
@@ -156,15 +108,14 @@ fn tunnels(out: &mut String, document: &Document) {
             out.sample("tunnel_session_state", &labels, value);
         }
     }
-    if document
-        .tunnels
+    if tunnels
         .iter()
         .any(|tunnel| !tunnel.dropped_packets.is_empty())
     {
-        let help = "Packets of the tunnel that were dropped.";
+        let help = "Packets dropped by the tunnel.";
         out.metric("tunnel_dropped_packets_total", Kind::Counter, help);
     }
-    for tunnel in &document.tunnels {
+    for tunnel in tunnels {
         for (reason, &count) in &tunnel.dropped_packets {
             let labels = [
                 ("group", tunnel.interface.as_str()),
@@ -175,7 +126,7 @@ fn tunnels(out: &mut String, document: &Document) {
         }
     }
     if !document.refused.is_empty() {
-        let help = "Datagrams and packets of a tunnel that were refused.";
+        let help = "Datagrams and packets refused by a tunnel.";
         out.metric("tunnel_refused_total", Kind::Counter, help);
     }
     for (reason, &count) in &document.refused {
@@ -184,154 +135,48 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 23] = [
-        (
-            "link_last_heard_seconds",
-            Kind::Gauge,
-            "Since something last came by the link.",
-            |link| link.last_heard_s,
-        ),
-        (
-            "link_rtt_seconds",
-            Kind::Gauge,
-            "Smoothed round-trip time.",
-            |link| link.rtt_ms.map(seconds),
-        ),
-        (
-            "link_min_rtt_seconds",
-            Kind::Gauge,
-            "Shortest round-trip time of late.",
-            |link| link.min_rtt_ms.map(seconds),
-        ),
-        (
-            "link_delivery_rate_bytes_per_second",
-            Kind::Gauge,
-            "Greatest rate of late at which what this end sent was delivered.",
-            |link| link.delivery_rate_mbps.map(|mbps| mbps * 1e6 / 8.0),
-        ),
-        (
-            "link_in_flight_bytes",
-            Kind::Gauge,
-            "Sent and not acknowledged.",
-            |link| Some(link.in_flight_bytes as f64),
-        ),
-        (
-            "link_sent_bytes_total",
-            Kind::Counter,
-            "Sent, what was sent again included.",
-            |link| Some(link.sent_bytes as f64),
-        ),
-        (
-            "link_received_bytes_total",
-            Kind::Counter,
-            "Received.",
-            |link| Some(link.received_bytes as f64),
-        ),
-        (
-            "link_resent_bytes_total",
-            Kind::Counter,
-            "Of what the link held, what had to be sent again over another.",
-            |link| link.resent_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "link_suspicions_total",
-            Kind::Counter,
-            "Times that the link was suspected.",
-            |link| Some(link.suspicions as f64),
-        ),
-        (
-            "link_cost",
-            Kind::Gauge,
-            "Price of a megabyte, in whatever the user counts in.",
-            |link| Some(link.cost),
-        ),
-        (
-            "link_quota_left_bytes",
-            Kind::Gauge,
-            "What the link's quota leaves.",
-            |link| link.quota_left_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "link_throttle_bytes_per_second",
-            Kind::Gauge,
-            "What the link's used-up quota bounds it to, each way.",
-            |link| link.throttled_mbps.map(|mbps| mbps * 1e6 / 8.0),
-        ),
-        (
-            "link_used_bytes",
-            Kind::Gauge,
-            "What a link with a quota has carried in its period.",
-            |link| link.used_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "link_used_today_bytes",
-            Kind::Gauge,
-            "What a link with a quota has carried today.",
-            |link| link.used_today_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "link_quota_lasts_seconds",
-            Kind::Gauge,
-            "For how long the link's quota lasts at its mean rate.",
-            |link| link.quota_lasts_s,
-        ),
-        (
-            "link_spent",
-            Kind::Gauge,
-            "What the period of a link with a quota and a price has cost.",
-            |link| link.spent,
-        ),
-        (
-            "link_spent_today",
-            Kind::Gauge,
-            "What today has cost on a link with a quota and a price.",
-            |link| link.spent_today,
-        ),
-        (
-            "link_sent_datagrams_total",
-            Kind::Counter,
-            "Datagrams of a tunnel sent.",
-            |link| link.sent_datagrams.map(|count| count as f64),
-        ),
-        (
-            "link_lost_datagrams",
-            Kind::Gauge,
-            "Those of them that were lost; one that comes late is taken back.",
-            |link| link.lost_datagrams.map(|count| count as f64),
-        ),
-        (
-            "link_loss_ratio",
-            Kind::Gauge,
-            "Share of a tunnel's datagrams of the last minute that the link lost.",
-            |link| link.loss_ratio,
-        ),
-        (
-            "link_reordered_ratio",
-            Kind::Gauge,
-            "Share of a tunnel's packets that came after a later one of the same link.",
-            |link| link.reordered_ratio,
-        ),
-        (
-            "link_path_mtu_bytes",
-            Kind::Gauge,
-            "Longest datagram that this end of a tunnel sends on the link in one piece; 0: none.",
-            |link| link.path_mtu_bytes.map(|bytes| bytes as f64),
-        ),
-        (
-            "link_peer_path_mtu_bytes",
-            Kind::Gauge,
-            "Longest datagram that the other end of a tunnel sends on the link in one piece; 0: none.",
-            |link| link.peer_path_mtu_bytes.map(|bytes| bytes as f64),
-        ),
-    ];
-    for (name, kind, help, value) in METRICS {
-        let samples = document
-            .links()
-            .map(|(group, link)| (group, Some(link.name.as_str()), value(link)));
-        out.family(name, kind, help, samples);
-    }
+    const METRICS: &[Metric<Link>] = metrics! { Link:
+        Gauge "link_last_heard_seconds" |link| link.last_heard_s, "Time since the last arrival on the link.";
+        Gauge "link_rtt_seconds" |link| link.rtt_ms.map(seconds), "Smoothed round-trip time.";
+        Gauge "link_min_rtt_seconds" |link| link.min_rtt_ms.map(seconds), "Lowest recent round-trip time.";
+        Gauge "link_delivery_rate_bytes_per_second" |link| link.delivery_rate_mbps.map(bytes_per_second),
+            "Highest recent delivery rate of the data of this end.";
+        Gauge "link_in_flight_bytes" |link| link.in_flight_bytes, "Bytes sent and not acknowledged.";
+        Counter "link_sent_bytes_total" |link| link.sent_bytes, "Bytes sent, retransmissions included.";
+        Counter "link_received_bytes_total" |link| link.received_bytes, "Bytes received.";
+        Counter "link_resent_bytes_total" |link| link.resent_bytes,
+            "Bytes in flight on the link that were retransmitted over another.";
+        Counter "link_suspicions_total" |link| link.suspicions, "Times that the link was suspected.";
+        Gauge "link_cost" |link| link.cost, "Price of a megabyte, in the user's unit.";
+        Gauge "link_quota_left_bytes" |link| link.quota_left_bytes, "Bytes left of the link's quota.";
+        Gauge "link_throttle_bytes_per_second" |link| link.throttled_mbps.map(bytes_per_second),
+            "Limit in each direction of a link whose quota is used up.";
+        Gauge "link_used_bytes" |link| link.used_bytes, "Bytes carried in the period of a link with a quota.";
+        Gauge "link_used_today_bytes" |link| link.used_today_bytes,
+            "Bytes carried today by a link with a quota.";
+        Gauge "link_quota_lasts_seconds" |link| link.quota_lasts_s,
+            "Time until the link's quota is used up at its mean rate.";
+        Gauge "link_spent" |link| link.spent, "Cost of the period of a link with a quota and a price.";
+        Gauge "link_spent_today" |link| link.spent_today, "Cost of today of a link with a quota and a price.";
+        Counter "link_sent_datagrams_total" |link| link.sent_datagrams, "Datagrams sent by a tunnel.";
+        Gauge "link_lost_datagrams" |link| link.lost_datagrams,
+            "Datagrams of a tunnel lost so far; late arrivals are subtracted.";
+        Gauge "link_loss_ratio" |link| link.loss_ratio,
+            "Fraction of a tunnel's datagrams of the last minute that the link lost.";
+        Gauge "link_reordered_ratio" |link| link.reordered_ratio,
+            "Fraction of a tunnel's datagrams that arrived after a later one of the same link.";
+        Gauge "link_path_mtu_bytes" |link| link.path_mtu_bytes,
+            "Longest datagram that this end of a tunnel sends on the link in one piece; 0: none.";
+        Gauge "link_peer_path_mtu_bytes" |link| link.peer_path_mtu_bytes,
+            "Longest datagram that the other end of a tunnel sends on the link in one piece; 0: none.";
+    };
+    let links = document.links();
+    out.families(
+        METRICS,
+        links.map(|(group, link)| (group, Some(link.name.as_str()), link)),
+    );
     if document.links().next().is_some() {
-        out.metric("link_state", Kind::Gauge, "1 for the state that it is in.");
+        out.metric("link_state", Kind::Gauge, "1 for the state of the link.");
     }
     for (group, link) in document.links() {
         for state in State::ALL {
@@ -347,6 +192,29 @@ fn links(out: &mut String, document: &Document) {
     }
 }
 
+/// Value of a metric, unless it is unknown.
+trait Number {
+    fn number(self) -> Option<f64>;
+}
+
+impl Number for f64 {
+    fn number(self) -> Option<f64> {
+        Some(self)
+    }
+}
+
+impl Number for u64 {
+    fn number(self) -> Option<f64> {
+        Some(self as f64)
+    }
+}
+
+impl<T: Number> Number for Option<T> {
+    fn number(self) -> Option<f64> {
+        self?.number()
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Counter,
@@ -357,25 +225,27 @@ trait Exposition {
     fn metric(&mut self, name: &str, kind: Kind, help: &str);
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64);
 
-    /// Writes a metric with all its samples, each labelled with its group and possibly a link.
-    fn family<'a>(
+    /// Writes metrics with all their samples, each labelled with its group and possibly a link.
+    fn families<'a, T: 'a>(
         &mut self,
-        name: &str,
-        kind: Kind,
-        help: &str,
-        samples: impl Iterator<Item = (Group<'a>, Option<&'a str>, Option<f64>)>,
+        metrics: &[Metric<T>],
+        samples: impl Iterator<Item = (Group<'a>, Option<&'a str>, &'a T)> + Clone,
     ) {
-        let mut introduced = false;
-        for (group, link, value) in samples {
-            let Some(value) = value else { continue };
-            if !introduced {
-                self.metric(name, kind, help);
-                introduced = true;
+        for metric in metrics {
+            let mut introduced = false;
+            for (group, link, of) in samples.clone() {
+                let Some(value) = (metric.value)(of) else {
+                    continue;
+                };
+                if !introduced {
+                    self.metric(metric.name, metric.kind, metric.help);
+                    introduced = true;
+                }
+                let labels = [("group", group.id), ("peer", group.peer)];
+                let with_link = link.map(|link| ("link", link));
+                let labels: Vec<_> = labels.into_iter().chain(with_link).collect();
+                self.sample(metric.name, &labels, value);
             }
-            let labels = [("group", group.id), ("peer", group.peer)];
-            let with_link = link.map(|link| ("link", link));
-            let labels: Vec<_> = labels.into_iter().chain(with_link).collect();
-            self.sample(name, &labels, value);
         }
     }
 }
@@ -409,6 +279,10 @@ fn escaped(text: &str) -> String {
 
 fn seconds(ms: f64) -> f64 {
     ms / 1e3
+}
+
+fn bytes_per_second(mbps: f64) -> f64 {
+    mbps * 1e6 / 8.0
 }
 
 #[cfg(test)]

@@ -148,29 +148,20 @@ fn link(link: &PeerLink) -> document::Link {
         min_rtt_ms: sent
             .smoothed_round_trip
             .map(|_| sent.least_round_trip.as_millis_f64()),
-        rate_mbps: None,
         delivery_rate_mbps: (sent.rate.as_bps() > 0).then(|| sent.rate.as_mbps()),
         in_flight_bytes: sent.in_flight,
         sent_bytes: sent.bytes,
         received_bytes: received.bytes,
-        resent_bytes: None,
         reason: link.reason.clone(),
-        congestion: None,
         suspicions: sent.suspicions,
         cost: sent.terms.cost,
-        quota_left_bytes: None,
         throttled_mbps: sent.terms.rate.map(Rate::as_mbps),
-        used_bytes: None,
-        used_today_bytes: None,
-        quota_lasts_s: None,
-        spent: None,
-        spent_today: None,
         sent_datagrams: Some(sent.datagrams),
         lost_datagrams: Some(sent.lost),
-        loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: sent.up.then(|| sent.path_mtu.into()),
-        peer_path_mtu_bytes: link.peer_path_mtu.map(u64::from),
+        peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
+        ..document::Link::default()
     };
     if let Some(quota) = &link.quota {
         quota.show(&mut shown);
