@@ -11,7 +11,7 @@ pub struct Budget {
 
 /// Memory that is counted until this is dropped.
 #[derive(Debug)]
-pub struct Held<'a> {
+pub struct HeldMemory<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
@@ -25,15 +25,15 @@ impl Budget {
         }
     }
 
-    pub fn set_most(&self, most: u64) {
+    pub fn set_limit(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
 
     /// Counts `bytes` until the returned value is dropped.
     #[must_use]
-    pub fn hold(&self, bytes: u64) -> Held<'_> {
+    pub fn hold(&self, bytes: u64) -> HeldMemory<'_> {
         self.change(0, bytes);
-        Held {
+        HeldMemory {
             budget: self,
             bytes,
         }
@@ -51,7 +51,7 @@ impl Budget {
     }
 
     #[must_use]
-    pub fn is_short(&self) -> bool {
+    pub fn is_half_used(&self) -> bool {
         self.used() > self.most.load(Ordering::Relaxed) / 2
     }
 
@@ -63,7 +63,7 @@ impl Budget {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldMemory<'_> {
     fn drop(&mut self) {
         self.budget.change(self.bytes, 0);
     }
@@ -77,13 +77,13 @@ mod tests {
     fn budget_counts_what_is_held() {
         let budget = Budget::new(1000);
         let held = budget.hold(400);
-        assert!(!budget.is_short());
+        assert!(!budget.is_half_used());
         budget.change(0, 700);
         assert_eq!((budget.used(), budget.excess()), (1100, 100));
         budget.change(700, 50);
         assert_eq!((budget.used(), budget.excess()), (450, 0));
-        budget.set_most(100);
-        assert!(budget.is_short());
+        budget.set_limit(100);
+        assert!(budget.is_half_used());
         drop(held);
         assert_eq!(budget.used(), 50);
     }

@@ -50,7 +50,7 @@ pub struct Classes {
 
 /// Rule `CLASS=PORT,PORT` on a command line; `*` stands for all ports that are not named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct ClassRule {
     class: Class,
     /// `None`: all others.
     ports: Vec<Option<u16>>,
@@ -91,7 +91,7 @@ impl Classes {
 
     /// Returns the classes of a command line. Errors: two classes of a port, scheduler without deadlines.
     pub(crate) fn new(
-        rules: &[Rule],
+        rules: &[ClassRule],
         small: u32,
         within: Time,
         scheduler: &SchedulerConfig,
@@ -157,10 +157,10 @@ impl fmt::Display for Class {
     }
 }
 
-impl FromStr for Rule {
+impl FromStr for ClassRule {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Rule, String> {
+    fn from_str(text: &str) -> Result<ClassRule, String> {
         const ALLOWED: &str =
             "allowed: CLASS=PORT,PORT or CLASS=*, with interactive, streaming or bulk";
         let wrong = || format!("no such class; {ALLOWED}");
@@ -171,7 +171,7 @@ impl FromStr for Rule {
             Ok(port) if port > 0 => Ok(Some(port)),
             _ => Err(format!("{text:?} is no port; {ALLOWED}")),
         };
-        Ok(Rule {
+        Ok(ClassRule {
             class: class.ok_or_else(wrong)?,
             ports: ports.split(',').map(port).collect::<Result<_, _>>()?,
         })
@@ -186,7 +186,7 @@ mod tests {
     const WITHIN: Time = Time::from_millis(200);
 
     fn classes(rules: &[&str], scheduler: &str) -> Result<Classes, String> {
-        let rules: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let rules: Vec<ClassRule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let scheduler = SchedulerConfig::from_name(scheduler).unwrap();
         Classes::new(&rules, 1024, WITHIN, &scheduler)
     }
@@ -225,7 +225,7 @@ mod tests {
             "bulk=70000",
             "bulk=1;2",
         ] {
-            let said = wrong.parse::<Rule>().unwrap_err();
+            let said = wrong.parse::<ClassRule>().unwrap_err();
             assert!(said.contains("allowed: CLASS=PORT,PORT"), "{wrong}: {said}");
         }
         let twice = classes(&["bulk=80", "streaming=80"], "cheapest-in-time").unwrap_err();

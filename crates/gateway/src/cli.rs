@@ -16,15 +16,15 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::configuration::{Effective, Merged, Reread};
 use crate::output::{self, StandardError};
 use crate::setup::Readers;
-use crate::watch;
-use crate::{Failure, exec, given, keygen, measure, proxy, relay, setup, tunnel};
+use crate::status_command;
+use crate::{Failure, exec, keygen, measure, option_parsers, proxy, relay, setup, tunnel};
 
 /// Bond the real links of this machine: as a proxy, as a tunnel, and as the relay for both.
 #[derive(Debug, Parser)]
 #[command(name = "ropewalk-gateway", version, about, max_term_width = 100)]
 struct Command {
     /// Least severe level of messages on standard error: error, warn, info, debug, trace.
-    #[arg(long, global = true, default_value = "info", value_name = "LEVEL", value_parser = given::level)]
+    #[arg(long, global = true, default_value = "info", value_name = "LEVEL", value_parser = option_parsers::level)]
     log: LevelFilter,
     #[command(subcommand)]
     verb: Verb,
@@ -46,7 +46,7 @@ Example: for bash, in this shell
     Proxy(Box<proxy::Arguments>),
     Relay(Box<relay::Arguments>),
     Setup(setup::Arguments),
-    Status(watch::Arguments),
+    Status(status_command::Arguments),
     Tunnel(Box<tunnel::Arguments>),
 }
 
@@ -230,7 +230,7 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
                 },
             },
         ),
-        Verb::Status(arguments) => watch::run(&arguments),
+        Verb::Status(arguments) => status_command::run(&arguments),
         Verb::Tunnel(arguments) if arguments.file.check => {
             checked(&tunnel::check(&arguments)?, &effective)
         }

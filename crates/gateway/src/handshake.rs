@@ -18,7 +18,7 @@ use self::messages::{
 };
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::{ANSWER_LEN, HELLO_LEN, Initiator, MAX_PAYLOAD, Purpose};
-use crate::noise::{Responder, Session, TAG_LEN};
+use crate::noise::{Responder, SessionKeys, TAG_LEN};
 use crate::record::{Decoder, Encoder};
 use crate::record_sequence::RecordSequence;
 
@@ -71,7 +71,7 @@ pub struct Established {
 pub struct PendingJoin {
     /// The peer's JOIN.
     pub join: Join,
-    session: Option<Session>,
+    session: Option<SessionKeys>,
 }
 
 /// Performs the handshake over a dialled connection. The JOIN waits for `turn`, whose value is returned with
@@ -195,7 +195,7 @@ impl PendingJoin {
 }
 
 impl Established {
-    fn new(session: Option<Session>) -> Established {
+    fn new(session: Option<SessionKeys>) -> Established {
         // Record 0 of each direction was the JOIN or its answer.
         let sequence = |key| RecordSequence::new(key, 1);
         let keys = session.map(|session| (sequence(session.seal), sequence(session.open)));

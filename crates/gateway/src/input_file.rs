@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 /// Total time limit for the writer of a pipe, such as a password manager in `--key <(...)`.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PIPE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Opens a regular file of at most `longest` bytes for reading. Errors: it cannot be opened, is longer, or is
 /// not regular: a pipe may never deliver, a device may never end.
@@ -23,19 +23,19 @@ pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
 }
 
 /// Opens a regular file or a pipe of at most `longest` bytes for reading. Errors: it cannot be opened, is
-/// longer, or is something else. Reading a pipe fails when it is longer, or has not ended after [`PATIENCE`].
-pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
+/// longer, or is something else. Reading a pipe fails when it is longer, or has not ended after [`PIPE_TIMEOUT`].
+pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<BoundedInput> {
     let (file, metadata) = open(path, longest)?;
     let until = match metadata.file_type() {
         kind if kind.is_file() => None,
-        kind if kind.is_fifo() => Some(Instant::now() + PATIENCE),
+        kind if kind.is_fifo() => Some(Instant::now() + PIPE_TIMEOUT),
         _ => {
             return Err(invalid(
                 "not a regular file; allowed: a regular file or a pipe",
             ));
         }
     };
-    Ok(Input {
+    Ok(BoundedInput {
         file,
         until,
         left: longest,
@@ -43,20 +43,20 @@ pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
 }
 
 /// File, or pipe with a time limit.
-pub(crate) struct Input {
+pub(crate) struct BoundedInput {
     file: File,
     until: Option<Instant>,
     /// Bytes that it may still have.
     left: u64,
 }
 
-impl Input {
+impl BoundedInput {
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
     }
 }
 
-impl Read for Input {
+impl Read for BoundedInput {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if let Some(until) = self.until {
             // Without a writer, reading a pipe returns its end.
@@ -64,7 +64,7 @@ impl Read for Input {
             let left = Timespec::try_from(left).map_err(io::Error::other)?;
             let mut pipe = [PollFd::new(&self.file, PollFlags::IN)];
             if poll(&mut pipe, Some(&left))? == 0 {
-                let seconds = PATIENCE.as_secs();
+                let seconds = PIPE_TIMEOUT.as_secs();
                 let problem = format!("a pipe that did not end within {seconds} s");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, problem));
             }

@@ -29,7 +29,7 @@
 //! | [`uplink`], [`relay`] | the two ends: associations and their links; clients, rules and limits |
 //! | `association`, [`classes`] | streams and carriers over sockets; deadlines of streams |
 //! | [`handshake`], [`record`], [`noise`], [`keys`] | authentication (Noise IK), encrypted records, key files |
-//! | [`links`], [`allowance`], [`quota`] | sockets bound to a link, its quota, and its counted traffic |
+//! | [`links`], [`quota_policy`], [`quota`] | sockets bound to a link, its quota, and its counted traffic |
 //! | [`status`], [`measure`] | status as JSON, metrics and tables; measurement of links |
 //!
 //! # Example
@@ -61,13 +61,11 @@
 //! # }
 //! ```
 
-pub mod allowance;
 #[cfg(any(test, fuzzing))]
 mod any_request;
 mod association;
-mod bucket;
 mod budget;
-mod buffers;
+mod buffer_pool;
 pub mod classes;
 mod cli;
 mod configuration;
@@ -75,8 +73,7 @@ mod control;
 pub mod datagram;
 mod exec;
 mod failure;
-mod given;
-mod handed_over;
+mod foreign_protocol;
 pub mod handshake;
 mod input_file;
 mod keygen;
@@ -88,27 +85,30 @@ mod memory;
 mod name_servers;
 mod names;
 pub mod noise;
+mod option_parsers;
 mod output;
 mod privileges;
 pub mod programs;
 pub mod proxy;
 pub mod quota;
+pub mod quota_policy;
+mod rate_limiter;
 pub mod record;
 pub mod record_sequence;
-mod refusals;
+mod refusal_log;
 pub mod relay;
 pub mod request;
 mod routes;
 mod runtime;
 mod setup;
+mod socket_activation;
 mod sockets;
 mod source;
 pub mod status;
-mod stranger;
+mod status_command;
 mod tcp_info;
 pub mod tunnel;
 pub mod uplink;
-mod watch;
 
 #[cfg(fuzzing)]
 pub use any_request::hold as hold_any_request;

@@ -8,8 +8,8 @@ use rustix::net::netdevice::name_to_index;
 use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::allowance::Allowance;
 use crate::name_servers::interface;
+use crate::quota_policy::QuotaPolicy;
 
 mod text;
 
@@ -25,7 +25,7 @@ pub struct Link {
     /// Cost of a byte, in any unit, if given.
     pub cost: Option<f64>,
     /// Quota: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
-    pub allowance: Allowance,
+    pub quota_policy: QuotaPolicy,
     /// Order among the links in use, for schedulers that consider it: lower first, 0 by default.
     pub priority: u8,
     /// Condition of its use.
@@ -74,7 +74,7 @@ impl Link {
             name: name.into(),
             egress,
             cost: None,
-            allowance: Allowance::default(),
+            quota_policy: QuotaPolicy::default(),
             priority: 0,
             rank: Rank::Primary,
             dns: Vec::new(),

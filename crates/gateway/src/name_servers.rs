@@ -52,18 +52,18 @@ pub(crate) fn interface(zone: &str) -> Option<u32> {
 
 /// Sockets to name servers. A link-local server has a zone, such as `eth0` in `fe80::1%eth0`.
 #[derive(Clone)]
-pub(crate) struct Sockets {
+pub(crate) struct NameServerSockets {
     tokio: TokioRuntimeProvider,
     zones: Arc<[(Ipv6Addr, String)]>,
 }
 
-impl Sockets {
-    pub(crate) fn new(text: &str) -> Sockets {
+impl NameServerSockets {
+    pub(crate) fn new(text: &str) -> NameServerSockets {
         let zones = listed(text).filter_map(|(address, zone)| match address {
             IpAddr::V6(address) => Some((address, zone?.to_owned())),
             IpAddr::V4(_) => None,
         });
-        Sockets {
+        NameServerSockets {
             tokio: TokioRuntimeProvider::default(),
             zones: zones.collect(),
         }
@@ -84,7 +84,7 @@ impl Sockets {
     }
 }
 
-impl RuntimeProvider for Sockets {
+impl RuntimeProvider for NameServerSockets {
     type Handle = TokioHandle;
     type Timer = TokioTime;
     type Udp = UdpSocket;
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn server_gets_the_zone_of_its_line() {
-        let sockets = Sockets::new("nameserver fe80::1%lo\nnameserver fe80::2\n");
+        let sockets = NameServerSockets::new("nameserver fe80::1%lo\nnameserver fe80::2\n");
         let to = |text: &str| sockets.in_zone(text.parse().unwrap());
         assert_eq!(to("[fe80::1]:53"), Some("[fe80::1%1]:53".parse().unwrap()));
         assert_eq!(to("[fe80::2]:53"), None);

@@ -19,10 +19,10 @@ use hickory_resolver::{Hosts, Resolver};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use self::limit::Waiting;
+use self::limit::WaitingLookup;
 use self::system::{CHECKED, System};
 use crate::locks::lock;
-use crate::name_servers::Sockets;
+use crate::name_servers::NameServerSockets;
 
 mod limit;
 mod system;
@@ -46,25 +46,25 @@ const ADDRESSES: usize = 8;
 
 /// Bounds of the cache time of addresses in seconds, whatever their TTL; cache time of absent names; and the
 /// time for which a failed look-up is not repeated.
-const FOUND: [u32; 2] = [1, 3600];
+const CACHE_SECONDS: [u32; 2] = [1, 3600];
 const ABSENT: [u32; 2] = [1, 60];
 const FAILED: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub struct Names(Arc<Shared>);
+pub struct Names(Arc<SharedNames>);
 
-struct Shared {
+struct SharedNames {
     system: Mutex<System>,
-    cache: Mutex<HashMap<String, Entry>>,
+    cache: Mutex<HashMap<String, CacheEntry>>,
     room: Semaphore,
 }
 
-struct Entry {
+struct CacheEntry {
     until: Instant,
-    found: Found,
+    found: Lookup,
 }
 
-type Found = Result<Arc<[IpAddr]>, NameError>;
+type Lookup = Result<Arc<[IpAddr]>, NameError>;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
@@ -87,7 +87,7 @@ impl Names {
     }
 
     fn of(system: System) -> Names {
-        Names(Arc::new(Shared {
+        Names(Arc::new(SharedNames {
             system: Mutex::new(system),
             cache: Mutex::default(),
             room: Semaphore::new(ALL),
@@ -95,7 +95,7 @@ impl Names {
     }
 
     /// Returns the addresses of a name, those with a route first. Errors: none, or resolution failed.
-    pub async fn resolve(&self, name: &str, limit: &LookupLimit) -> Found {
+    pub async fn resolve(&self, name: &str, limit: &LookupLimit) -> Lookup {
         let name = name.to_ascii_lowercase();
         // Empties the cache if a file has changed.
         self.present();
@@ -103,7 +103,7 @@ impl Names {
             return known;
         }
         let waiting = limit.waiting.fetch_add(1, Ordering::Relaxed);
-        let counted = Waiting(&limit.waiting);
+        let counted = WaitingLookup(&limit.waiting);
         if waiting >= WAITING {
             return Err(NameError::Busy);
         }
@@ -125,7 +125,7 @@ impl Names {
 
     /// Returns the cached result of a name.
     #[must_use]
-    pub fn known(&self, name: &str) -> Option<Found> {
+    pub fn known(&self, name: &str) -> Option<Lookup> {
         let cache = self.cache();
         let entry = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             true => cache.get(&name.to_ascii_lowercase()),
@@ -135,7 +135,7 @@ impl Names {
         Some(entry.found.clone())
     }
 
-    async fn look_up(&self, name: &str) -> Found {
+    async fn look_up(&self, name: &str) -> Lookup {
         if let Ok(address) = name.parse::<IpAddr>() {
             return Ok([address].into());
         }
@@ -164,7 +164,8 @@ impl Names {
                 let left = found
                     .valid_until()
                     .saturating_duration_since(std::time::Instant::now());
-                let [least, most] = FOUND.map(|seconds| Duration::from_secs(seconds.into()));
+                let [least, most] =
+                    CACHE_SECONDS.map(|seconds| Duration::from_secs(seconds.into()));
                 (
                     Ok(in_order(found.iter().collect())),
                     left.clamp(least, most),
@@ -182,7 +183,7 @@ impl Names {
         found
     }
 
-    fn keep(&self, name: &str, found: Found, lasts: Duration) {
+    fn keep(&self, name: &str, found: Lookup, lasts: Duration) {
         let now = Instant::now();
         let mut cache = self.cache();
         if cache.len() >= CACHED {
@@ -192,11 +193,11 @@ impl Names {
             }
         }
         let until = now + lasts;
-        cache.insert(name.to_owned(), Entry { until, found });
+        cache.insert(name.to_owned(), CacheEntry { until, found });
     }
 
     /// Returns the resolver and hosts of the present files.
-    fn present(&self) -> (Option<Resolver<Sockets>>, Arc<Hosts>) {
+    fn present(&self) -> (Option<Resolver<NameServerSockets>>, Arc<Hosts>) {
         let mut system = lock(&self.0.system);
         if system.follow_files() {
             self.cache().clear();
@@ -204,7 +205,7 @@ impl Names {
         (system.resolver.clone(), Arc::clone(&system.hosts))
     }
 
-    fn cache(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+    fn cache(&self) -> MutexGuard<'_, HashMap<String, CacheEntry>> {
         lock(&self.0.cache)
     }
 }

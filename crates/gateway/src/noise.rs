@@ -74,7 +74,7 @@ pub struct Responder {
 
 /// Keys of an association's carrier or of a tunnel's link, one per direction.
 #[derive(Debug)]
-pub struct Session {
+pub struct SessionKeys {
     /// For sending.
     pub seal: RecordKey,
     /// For receiving.
@@ -115,13 +115,13 @@ impl Initiator {
     ///
     /// # Errors
     /// It is not an answer of that responder to this first message.
-    pub fn finish(&mut self, answer: &[u8]) -> Result<(Session, Vec<u8>), NoiseError> {
+    pub fn finish(&mut self, answer: &[u8]) -> Result<(SessionKeys, Vec<u8>), NoiseError> {
         if !(ANSWER_LEN..=ANSWER_LEN + MAX_PAYLOAD).contains(&answer.len()) {
             return Err(NoiseError::Length(answer.len()));
         }
         let payload = read(&mut self.0, answer)?;
         let (ours, theirs) = self.0.dangerously_get_raw_split();
-        Ok((Session::new(&ours, &theirs), payload))
+        Ok((SessionKeys::new(&ours, &theirs), payload))
     }
 }
 
@@ -160,7 +160,7 @@ impl Responder {
     /// # Panics
     /// If the payload is longer than [`MAX_PAYLOAD`].
     #[must_use]
-    pub fn answer(mut self, payload: &[u8]) -> (Vec<u8>, Session) {
+    pub fn answer(mut self, payload: &[u8]) -> (Vec<u8>, SessionKeys) {
         assert!(payload.len() <= MAX_PAYLOAD);
         let mut answer = vec![0; ANSWER_LEN + payload.len()];
         let len = self
@@ -169,13 +169,13 @@ impl Responder {
             .expect("the buffer is large enough");
         answer.truncate(len);
         let (theirs, ours) = self.state.dangerously_get_raw_split();
-        (answer, Session::new(&ours, &theirs))
+        (answer, SessionKeys::new(&ours, &theirs))
     }
 }
 
-impl Session {
-    fn new(ours: &[u8; 32], theirs: &[u8; 32]) -> Session {
-        Session {
+impl SessionKeys {
+    fn new(ours: &[u8; 32], theirs: &[u8; 32]) -> SessionKeys {
+        SessionKeys {
             seal: RecordKey::new(ours),
             open: RecordKey::new(theirs),
         }
@@ -266,7 +266,7 @@ mod tests {
         )
     }
 
-    fn sessions() -> (Session, Session) {
+    fn sessions() -> (SessionKeys, SessionKeys) {
         let (client, relay) = keys();
         let (mut initiator, hello) =
             Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
@@ -397,7 +397,7 @@ mod tests {
             assert_eq!(opened.unwrap(), b"back");
             theirs.rekey_incoming();
             theirs.rekey_outgoing();
-            session = Session {
+            session = SessionKeys {
                 seal: session.seal.rekey(),
                 open: session.open.rekey(),
             };

@@ -21,7 +21,7 @@ const MAX_LINES: usize = 1024;
 /// Longer lines are truncated, so that the queue's memory is bounded.
 const MAX_BYTES: usize = 4096;
 /// Time that an ending process waits for its lines to be written.
-const FAREWELL: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum Message {
     Line(Vec<u8>),
@@ -78,7 +78,7 @@ pub(crate) fn call_in_thread(act: impl FnOnce() + Send + 'static) -> bool {
         let _ = called.send(());
     };
     let sent = queue.try_send(Message::Call(Box::new(act))).is_ok();
-    sent && is_called.recv_timeout(FAREWELL).is_ok()
+    sent && is_called.recv_timeout(FLUSH_TIMEOUT).is_ok()
 }
 
 /// Waits until everything has been written, but not for a pipe that nobody reads.
@@ -86,13 +86,13 @@ pub(crate) fn settle() {
     let Some(Some(queue)) = QUEUE.get() else {
         return;
     };
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + FLUSH_TIMEOUT;
     let (written, is_written) = channel();
     while let Err(TrySendError::Full(_)) = queue.try_send(Message::Written(written.clone())) {
         if Instant::now() >= deadline {
             return;
         }
-        thread::sleep(FAREWELL / 100);
+        thread::sleep(FLUSH_TIMEOUT / 100);
     }
     let _ = is_written.recv_timeout(deadline.saturating_duration_since(Instant::now()));
 }

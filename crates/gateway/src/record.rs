@@ -12,7 +12,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use ropewalk_wire::gateway::{Frame, MAX_HEADER_LEN, MalformedFrame};
 
 use crate::budget::Budget;
-use crate::buffers::Buffers;
+use crate::buffer_pool::BufferPool;
 use crate::noise::{NoiseError, TAG_LEN};
 use crate::record_sequence::RecordSequence;
 
@@ -56,7 +56,7 @@ pub struct Encoder {
 pub struct Decoder {
     key: Option<RecordSequence>,
     /// Bytes read and not decoded.
-    buffers: Buffers,
+    buffers: BufferPool,
     /// Encrypted: the rest of the record that was decrypted last.
     record: BytesMut,
 }
@@ -160,7 +160,7 @@ impl Decoder {
     pub fn new(key: Option<RecordSequence>) -> Decoder {
         Decoder {
             key,
-            buffers: Buffers::default(),
+            buffers: BufferPool::default(),
             record: BytesMut::new(),
         }
     }
@@ -175,8 +175,8 @@ impl Decoder {
     }
 
     /// Frees the unused read buffers.
-    pub(crate) fn give_back(&mut self) {
-        self.buffers.give_back();
+    pub(crate) fn release_memory(&mut self) {
+        self.buffers.release_memory();
     }
 
     /// Returns the buffer to read into.
@@ -189,7 +189,7 @@ impl Decoder {
     /// # Errors
     /// The carrier must end.
     pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
-        let copied = match self.buffers.is_crowded() {
+        let copied = match self.buffers.should_copy() {
             true => usize::MAX,
             false => COPIED,
         };

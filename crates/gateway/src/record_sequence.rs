@@ -69,10 +69,10 @@ impl RecordSequence {
 mod tests {
     use super::*;
     use crate::keys::SecretKey;
-    use crate::noise::{Initiator, Purpose, Responder, Session};
+    use crate::noise::{Initiator, Purpose, Responder, SessionKeys};
     use proptest::prelude::*;
 
-    fn sessions() -> [Session; 2] {
+    fn sessions() -> [SessionKeys; 2] {
         let [near, far] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
         let (mut initiator, hello) = Initiator::new(Purpose::Carrier, &near, &far.public(), b"");
         let (responder, _) = Responder::read(Purpose::Carrier, &far, &hello).unwrap();

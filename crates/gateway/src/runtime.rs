@@ -41,7 +41,7 @@ pub(crate) fn raise_descriptors() {
 
 /// Signal that ended the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum EndSignal {
     /// SIGTERM: it may be started again, as by a service manager.
     Terminated,
     /// SIGINT: a user ends it.
@@ -52,15 +52,15 @@ pub(crate) enum Ending {
 /// if it fails, everything stays as it was. Errors: signal handlers cannot be installed.
 pub(crate) async fn until_signal(
     mut reload: impl FnMut() -> Result<Vec<String>, Failure>,
-) -> Result<Ending, Failure> {
+) -> Result<EndSignal, Failure> {
     let handler = |kind| signal(kind).map_err(|error| Failure::run(format!("no signals: {error}")));
     let mut terminate = handler(SignalKind::terminate())?;
     let mut interrupt = handler(SignalKind::interrupt())?;
     let mut hangup = handler(SignalKind::hangup())?;
     loop {
         tokio::select! {
-            _ = terminate.recv() => return Ok(Ending::Terminated),
-            _ = interrupt.recv() => return Ok(Ending::Interrupted),
+            _ = terminate.recv() => return Ok(EndSignal::Terminated),
+            _ = interrupt.recv() => return Ok(EndSignal::Interrupted),
             _ = hangup.recv() => match reload() {
                 Ok(said) => info!("read anew: {}", said.join("; ")),
                 Err(failure) => error!("not read anew, all stays as it was: {failure}"),

@@ -1,8 +1,8 @@
 //! Paths of a scenario as the gateway's links.
 
 use ropewalk_gateway::Link;
-use ropewalk_gateway::allowance::{Allowance, Period};
 use ropewalk_gateway::links::Egress;
+use ropewalk_gateway::quota_policy::{Period, QuotaPolicy};
 use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;
@@ -13,22 +13,22 @@ pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Ite
         let hops = scenario.paths[path].hops.iter();
         Link {
             cost: hops.clone().map(|&hop| scenario.links[hop].cost).sum(),
-            allowance: allowance(hops.filter_map(|&hop| scenario.quota(hop))),
+            quota_policy: quota_policy(hops.filter_map(|&hop| scenario.quota(hop))),
             ..Link::new(scenario.paths[path].name.clone(), egress)
         }
     })
 }
 
-fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
+fn quota_policy<'a>(quotas: impl Iterator<Item = &'a Quota>) -> QuotaPolicy {
     let Some(least) = quotas.min_by_key(|quota| quota.size) else {
-        return Allowance::default();
+        return QuotaPolicy::default();
     };
     // Without a period, the run ends before the quota is renewed.
     let period = least.period.map_or(Period::default(), Period::Span);
-    Allowance {
+    QuotaPolicy {
         quota: Some(least.size),
         period,
         pace: least.pace,
-        ..Allowance::default()
+        ..QuotaPolicy::default()
     }
 }

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use ropewalk_gateway::proxy::http;
-use ropewalk_gateway::proxy::socks5::{self, Command, emit_datagram, parse_datagram};
+use ropewalk_gateway::proxy::socks5::{self, SocksCommand, emit_datagram, parse_datagram};
 use ropewalk_gateway::request::Target;
 use tokio::io::join;
 
@@ -24,11 +24,11 @@ pub fn hold(bytes: &[u8]) -> String {
     let mut said = Vec::new();
     if bytes.first() == Some(&5) {
         return match now(socks5::negotiate(&mut join(bytes, &mut said), None)) {
-            Ok(Command::Connect(target)) => {
+            Ok(SocksCommand::Connect(target)) => {
                 check(&target);
                 format!("connect to {target}")
             }
-            Ok(Command::Associate) => "datagrams".to_owned(),
+            Ok(SocksCommand::Associate) => "datagrams".to_owned(),
             Err(error) => error.to_string(),
         };
     }

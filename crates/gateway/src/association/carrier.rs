@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::debug;
 
-use super::congestion::{Chooser, Congestion};
-use super::{Association, CarrierEntry, Shared};
+use super::congestion::{Congestion, CongestionSwitch};
+use super::{Association, CarrierEntry, SharedAssociation};
 use crate::handshake::Established;
 use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
@@ -35,7 +35,7 @@ const MAX_UNSENT: u64 = 256 << 10;
 const RATE_EVERY: u32 = 16;
 
 /// Time without arrivals after which a carrier frees its read buffers.
-const QUIET: Duration = Duration::from_secs(2);
+const IDLE_TIME: Duration = Duration::from_secs(2);
 
 /// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
@@ -57,7 +57,7 @@ pub enum CarrierEnd {
 
 /// Carrier in use; dropping it takes the carrier down.
 pub struct CarrierTask {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAssociation>,
     id: CarrierId,
     suspected: watch::Receiver<bool>,
     socket: Arc<TcpStream>,
@@ -162,7 +162,7 @@ impl Drop for CarrierTask {
 
 #[derive(Clone)]
 struct CarrierIo {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAssociation>,
     id: CarrierId,
     socket: Arc<TcpStream>,
 }
@@ -203,12 +203,12 @@ impl CarrierIo {
         }
     }
 
-    /// Waits for data. Unused read buffers are freed when none arrive for [`QUIET`].
+    /// Waits for data. Unused read buffers are freed when none arrive for [`IDLE_TIME`].
     async fn readable(&self, decoder: &mut Decoder) -> io::Result<()> {
         while decoder.has_full() {
-            match timeout(QUIET, self.socket.readable()).await {
+            match timeout(IDLE_TIME, self.socket.readable()).await {
                 Ok(ready) => return ready,
-                Err(_) => decoder.give_back(),
+                Err(_) => decoder.release_memory(),
             }
         }
         self.socket.readable().await
@@ -220,7 +220,7 @@ impl CarrierIo {
         wake: Arc<Notify>,
         congestion: Congestion,
     ) -> CarrierEnd {
-        let chooser = Chooser::new(&self.socket, congestion);
+        let chooser = CongestionSwitch::new(&self.socket, congestion);
         match self.write_all(encoder, &wake, chooser).await {
             Err(error) => error.into(),
             Ok(()) => CarrierEnd::Over,
@@ -231,7 +231,7 @@ impl CarrierIo {
         &self,
         mut encoder: Encoder,
         wake: &Notify,
-        mut chooser: Option<Chooser>,
+        mut chooser: Option<CongestionSwitch>,
     ) -> io::Result<()> {
         let mut frames = Vec::new();
         let mut writes: u32 = 0;

@@ -17,7 +17,7 @@ use ropewalk_striping::CarrierStatistics;
 use crate::tcp_info::{FOR_LOSS, tcp_info};
 
 /// Each check covers at least this much time and this many segments.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const SEGMENTS: u64 = 300;
 /// Loss ratios at which a link becomes lossy, and no longer is. Between them, CUBIC reaches the rate that the
 /// losses allow at an RTT of 20 ms: about 5 Mbit/s at the first (RFC 9438, table 1 and formula 5).
@@ -29,7 +29,7 @@ const POLICED: f64 = 0.2;
 const QUEUED_GAIN: f64 = 1.25;
 const QUEUED: Duration = Duration::from_millis(5);
 /// Consecutive checks that are needed for a switch in either direction.
-const LOOKS: u32 = 2;
+const CHECKS_TO_SWITCH: u32 = 2;
 const CLEAN_LOOKS: u32 = 30;
 
 /// Choice of a carrier's congestion control.
@@ -48,22 +48,22 @@ impl Congestion {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct LossCounters {
     segments: u64,
     retransmissions: u64,
 }
 
 /// Loss classifier: uses the loss ratio and the RTT during the losses.
 #[derive(Debug, Default)]
-struct Verdict {
-    before: Seen,
+struct LossClassifier {
+    before: LossCounters,
     for_loss: bool,
     looks: u32,
 }
 
-impl Verdict {
+impl LossClassifier {
     /// Evaluates new counters. Returns whether to ignore losses from now on, if that changes.
-    fn look(&mut self, seen: Seen, rtt: Duration, min_rtt: Duration) -> Option<bool> {
+    fn check(&mut self, seen: LossCounters, rtt: Duration, min_rtt: Duration) -> Option<bool> {
         let segments = seen.segments.saturating_sub(self.before.segments);
         if segments < SEGMENTS {
             return None;
@@ -75,9 +75,16 @@ impl Verdict {
         let (speaks_for_change, needed) = if self.for_loss {
             (share <= CLEAN || share >= POLICED, CLEAN_LOOKS)
         } else {
-            ((LOSSY..POLICED).contains(&share) && !is_queued, LOOKS)
+            (
+                (LOSSY..POLICED).contains(&share) && !is_queued,
+                CHECKS_TO_SWITCH,
+            )
         };
-        let needed = if share >= POLICED { LOOKS } else { needed };
+        let needed = if share >= POLICED {
+            CHECKS_TO_SWITCH
+        } else {
+            needed
+        };
         self.looks = if speaks_for_change { self.looks + 1 } else { 0 };
         if self.looks < needed {
             return None;
@@ -90,43 +97,43 @@ impl Verdict {
 
 /// Switch of a connection's congestion control.
 #[derive(Debug)]
-pub(super) struct Chooser {
-    verdict: Verdict,
+pub(super) struct CongestionSwitch {
+    verdict: LossClassifier,
     /// The socket's initial congestion control.
     usual: Vec<u8>,
     looked: Instant,
 }
 
-impl Chooser {
+impl CongestionSwitch {
     /// Creates one for a new connection; `None` if there is nothing to choose.
-    pub(super) fn new(socket: &TcpStream, congestion: Congestion) -> Option<Chooser> {
+    pub(super) fn new(socket: &TcpStream, congestion: Congestion) -> Option<CongestionSwitch> {
         if congestion == Congestion::Fixed {
             return None;
         }
         let usual = name_of(socket)?;
-        (usual != FOR_LOSS).then(|| Chooser {
-            verdict: Verdict::default(),
+        (usual != FOR_LOSS).then(|| CongestionSwitch {
+            verdict: LossClassifier::default(),
             usual: usual.into_bytes(),
             looked: Instant::now(),
         })
     }
 
     /// Checks the connection if it is time; returns whether to continue checking.
-    pub(super) fn look(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
-        if self.looked.elapsed() < LOOK {
+    pub(super) fn check(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
+        if self.looked.elapsed() < CHECK_INTERVAL {
             return true;
         }
         self.looked = Instant::now();
         let (Ok(info), Some(min_rtt)) = (tcp_info(socket), carrier.min_rtt) else {
             return true;
         };
-        let seen = Seen {
+        let seen = LossCounters {
             segments: carrier.sent.as_u64() / u64::from(info.segment.max(1)),
             retransmissions: info.retransmissions,
         };
         let min_rtt = Duration::from_nanos(min_rtt.as_nanos());
         let rtt = info.round_trip.unwrap_or(min_rtt);
-        let Some(for_loss) = self.verdict.look(seen, rtt, min_rtt.min(rtt)) else {
+        let Some(for_loss) = self.verdict.check(seen, rtt, min_rtt.min(rtt)) else {
             return true;
         };
         let name: &[u8] = match for_loss {
@@ -171,15 +178,15 @@ mod tests {
 
     /// Evaluates checks of 1000 segments: lost segments and RTT. The minimum RTT is 50 ms.
     fn changes(looks: impl IntoIterator<Item = (u64, Duration)>) -> Vec<(usize, bool)> {
-        let mut verdict = Verdict::default();
-        let mut seen = Seen::default();
+        let mut verdict = LossClassifier::default();
+        let mut seen = LossCounters::default();
         let each = looks
             .into_iter()
             .enumerate()
             .filter_map(|(number, (lost, rtt))| {
                 seen.segments += 1000;
                 seen.retransmissions += lost;
-                let change = verdict.look(seen, rtt, MS(50))?;
+                let change = verdict.check(seen, rtt, MS(50))?;
                 Some((number, change))
             });
         each.collect()
@@ -223,13 +230,13 @@ mod tests {
 
     #[test]
     fn few_segments_tell_nothing() {
-        let mut verdict = Verdict::default();
+        let mut verdict = LossClassifier::default();
         for number in 1..100 {
-            let seen = Seen {
+            let seen = LossCounters {
                 segments: number,
                 retransmissions: number,
             };
-            assert_eq!(verdict.look(seen, MS(50), MS(50)), None);
+            assert_eq!(verdict.check(seen, MS(50), MS(50)), None);
         }
     }
 }

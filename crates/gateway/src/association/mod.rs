@@ -35,11 +35,11 @@ pub use congestion::Congestion;
 pub use stream::{Stream, StreamError};
 
 /// Memory of frames above which an association without stream data is ended when its budget is used up.
-const MOST_FRAMES: u64 = 1 << 20;
+const MAX_FRAME_MEMORY: u64 = 1 << 20;
 
 /// One end of an association. Clones refer to the same one.
 #[derive(Clone)]
-pub struct Association(Arc<Shared>);
+pub struct Association(Arc<SharedAssociation>);
 
 /// Streams that the peer opens.
 pub struct Incoming {
@@ -47,7 +47,7 @@ pub struct Incoming {
     opened: mpsc::UnboundedReceiver<StreamId>,
 }
 
-struct Shared {
+struct SharedAssociation {
     start: Instant,
     config: Config,
     state: Mutex<State>,
@@ -59,18 +59,18 @@ struct Shared {
 
 struct State {
     core: striping::Association<Bytes>,
-    streams: HashMap<StreamId, Entry>,
+    streams: HashMap<StreamId, StreamEntry>,
     carriers: HashMap<CarrierId, CarrierEntry>,
     /// Streams opened by the peer, at most [`Config::streams`].
     opened: mpsc::UnboundedSender<StreamId>,
     /// Next deadline of the timer's task.
     armed: Option<Time>,
     counted: u64,
-    ledger: status::Ledger,
+    ledger: status::RetiredCounters,
 }
 
 /// State of a stream in use here.
-struct Entry {
+struct StreamEntry {
     began: Instant,
     /// Destination, once known.
     target: Option<String>,
@@ -84,9 +84,9 @@ struct Entry {
     stopped: Option<u32>,
 }
 
-impl Entry {
-    fn new() -> Entry {
-        Entry {
+impl StreamEntry {
+    fn new() -> StreamEntry {
+        StreamEntry {
             began: Instant::now(),
             target: None,
             urgency: Urgency::default(),
@@ -120,7 +120,7 @@ impl Association {
         budget: Option<Arc<Budget>>,
     ) -> (Association, Incoming) {
         let (sender, opened) = mpsc::unbounded_channel();
-        let association = Association(Arc::new(Shared {
+        let association = Association(Arc::new(SharedAssociation {
             start: Instant::now(),
             config: config.clone(),
             state: Mutex::new(State {
@@ -130,7 +130,7 @@ impl Association {
                 opened: sender,
                 armed: None,
                 counted: 0,
-                ledger: status::Ledger::default(),
+                ledger: status::RetiredCounters::default(),
             }),
             budget,
             timer: Notify::new(),
@@ -149,7 +149,7 @@ impl Association {
     pub fn open(&self) -> Option<Stream> {
         let id = self.0.step(|state, _| {
             let id = state.core.open()?;
-            state.streams.insert(id, Entry::new());
+            state.streams.insert(id, StreamEntry::new());
             state.ledger.opened_streams += 1;
             Some(id)
         })?;
@@ -214,7 +214,7 @@ impl Association {
     }
 
     /// Whether a carrier that is not suspected is up.
-    pub(crate) fn hears(&self) -> bool {
+    pub(crate) fn has_live_carrier(&self) -> bool {
         let state = self.0.lock();
         let mut carriers = state.carriers.values();
         carriers.any(|carrier| !*carrier.suspected.borrow())
@@ -237,7 +237,7 @@ impl Incoming {
     }
 }
 
-impl Shared {
+impl SharedAssociation {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
@@ -256,7 +256,7 @@ impl Shared {
             let now = self.now();
             let result = step(&mut state, now);
             if let Some(budget) = &self.budget
-                && !state.keep_within(budget)
+                && !state.enforce_budget(budget)
             {
                 state.core.close(striping::OUT_OF_MEMORY);
                 ended = Some(striping::OUT_OF_MEMORY);
@@ -303,7 +303,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedAssociation {
     fn drop(&mut self) {
         if let Some(budget) = &self.budget {
             let state = self.state.get_mut();
@@ -315,16 +315,16 @@ impl Drop for Shared {
 
 impl State {
     /// Reports the association's memory, and frees some beyond the budget. Returns whether that helped.
-    fn keep_within(&mut self, budget: &Budget) -> bool {
+    fn enforce_budget(&mut self, budget: &Budget) -> bool {
         let before = self.count(budget);
-        self.core.set_short(budget.is_short());
+        self.core.set_short(budget.is_half_used());
         let excess = budget.excess();
         if excess == 0 || self.counted <= before {
             return true;
         }
         let is_free = self.core.free_memory(excess);
         self.count(budget);
-        is_free || self.core.is_closed() || self.counted <= MOST_FRAMES
+        is_free || self.core.is_closed() || self.counted <= MAX_FRAME_MEMORY
     }
 
     /// Reports the association's memory to the budget; returns the previous value.
@@ -353,7 +353,7 @@ impl State {
                     );
                 }
                 Event::StreamOpened(id) => {
-                    self.streams.insert(id, Entry::new());
+                    self.streams.insert(id, StreamEntry::new());
                     self.ledger.opened_streams += 1;
                     // After the end of the association nobody accepts streams.
                     let _ = self.opened.send(id);

@@ -11,7 +11,7 @@ use ropewalk_striping::{CarrierId, CarrierStatistics, StreamId};
 use tokio::net::TcpStream;
 
 use super::congestion::name_of;
-use super::{Association, Entry, State};
+use super::{Association, State, StreamEntry};
 use crate::status::document::{self, MAX_STREAMS};
 
 /// Receive window of a stream before any data (see [`striping::Config::memory`]).
@@ -22,13 +22,13 @@ const LINKS: usize = 256;
 
 /// Counters of links whose carriers have ended.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
-    links: BTreeMap<u32, Past>,
+pub(super) struct RetiredCounters {
+    links: BTreeMap<u32, LinkCounters>,
     pub(super) opened_streams: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Past {
+struct LinkCounters {
     sent: u64,
     received: u64,
     resent: u64,
@@ -37,7 +37,7 @@ struct Past {
     heard_at: Option<Time>,
 }
 
-impl Ledger {
+impl RetiredCounters {
     /// Adds the counters of an ending carrier to its link's.
     pub(super) fn keep(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id) {
@@ -60,32 +60,32 @@ impl Ledger {
     }
 
     /// Returns a link's counters; `None` if there are too many links.
-    fn past(&mut self, link: u32) -> Option<&mut Past> {
+    fn past(&mut self, link: u32) -> Option<&mut LinkCounters> {
         let has_room = self.links.len() < LINKS || self.links.contains_key(&link);
         has_room.then(|| self.links.entry(link).or_default())
     }
 }
 
 /// Status context: facts outside the association's own state.
-pub(crate) struct About<'a> {
+pub(crate) struct StatusContext<'a> {
     pub(crate) name: [u8; 16],
     pub(crate) peer: String,
     pub(crate) began: Instant,
-    pub(crate) links: Vec<LinkAbout<'a>>,
+    pub(crate) links: Vec<LinkStatusContext<'a>>,
 }
 
 /// Status context of a link: facts outside its carriers' state.
-pub(crate) struct LinkAbout<'a> {
+pub(crate) struct LinkStatusContext<'a> {
     /// Number in [`striping::CarrierConfig`].
     pub(crate) number: u32,
     pub(crate) name: &'a str,
     pub(crate) cost: f64,
     /// State while it has no carrier.
-    pub(crate) idle: document::State,
+    pub(crate) idle: document::LinkState,
 }
 
 impl Association {
-    pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
+    pub(crate) fn document(&self, about: &StatusContext<'_>) -> document::AssociationStatus {
         let state = self.0.lock();
         let now = self.0.now();
         let carriers: Vec<(CarrierStatistics, Arc<TcpStream>)> = state
@@ -96,7 +96,7 @@ impl Association {
                 Some((statistics, Arc::clone(&entry.socket)))
             })
             .collect();
-        let mut streams: Vec<document::Stream> = state
+        let mut streams: Vec<document::StreamStatus> = state
             .streams
             .iter()
             .filter_map(|(id, entry)| stream(&state, *id, entry))
@@ -122,7 +122,7 @@ impl Association {
             link.congestion =
                 shown(&carriers, about.number).and_then(|(_, socket)| name_of(socket));
         }
-        document::Association {
+        document::AssociationStatus {
             id: about.name[..4]
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
@@ -155,8 +155,8 @@ fn link_document(
     state: &State,
     now: Time,
     carriers: &[(CarrierStatistics, Arc<TcpStream>)],
-    link: &LinkAbout<'_>,
-) -> document::Link {
+    link: &LinkStatusContext<'_>,
+) -> document::LinkStatus {
     let own: Vec<&CarrierStatistics> = carriers
         .iter()
         .map(|(carrier, _)| carrier)
@@ -170,11 +170,11 @@ fn link_document(
     let heard = own.iter().map(|carrier| Some(carrier.heard_at)).max();
     let heard = heard.flatten().max(past.heard_at);
     let ms = |time: Option<Time>| time.map(Time::as_millis_f64);
-    document::Link {
+    document::LinkStatus {
         name: link.name.to_owned(),
         state: match shown {
-            Some(carrier) if carrier.suspected => document::State::Suspected,
-            Some(_) => document::State::Up,
+            Some(carrier) if carrier.suspected => document::LinkState::Suspected,
+            Some(_) => document::LinkState::Up,
             None => link.idle,
         },
         last_heard_s: heard.map(|at| now.saturating_sub(at).as_secs_f64()),
@@ -193,17 +193,17 @@ fn link_document(
         throttled_mbps: shown
             .and_then(|carrier| carrier.throttle)
             .map(Rate::as_mbps),
-        ..document::Link::default()
+        ..document::LinkStatus::default()
     }
 }
 
-fn stream(state: &State, id: StreamId, entry: &Entry) -> Option<document::Stream> {
+fn stream(state: &State, id: StreamId, entry: &StreamEntry) -> Option<document::StreamStatus> {
     let known = state.core.stream_statistics(id)?;
     let written = known.written.as_u64();
     let unsent = known.waiting.as_u64();
     let reassembling = known.reassembling.as_u64();
     let in_order = known.held.as_u64().saturating_sub(reassembling);
-    Some(document::Stream {
+    Some(document::StreamStatus {
         id: id.0.into(),
         target: entry.target.clone(),
         class: Some(entry.urgency.class().to_string()),

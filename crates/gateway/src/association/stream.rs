@@ -13,10 +13,10 @@ use socket2::SockRef;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::{Association, Entry};
-use crate::bucket::{Bucket, Sender};
+use super::{Association, StreamEntry};
 use crate::classes::Urgency;
 use crate::locks::lock;
+use crate::rate_limiter::{RateLimiter, Sender};
 
 /// Bytes read from a socket at once: a carrier's largest frame.
 const READ: usize = 64 << 10;
@@ -55,7 +55,7 @@ pub enum StreamError {
 impl Stream {
     pub(super) fn new(association: Association, id: StreamId) -> Stream {
         let mut state = association.0.lock();
-        let entry: &mut Entry = state.streams.entry(id).or_insert_with(Entry::new);
+        let entry: &mut StreamEntry = state.streams.entry(id).or_insert_with(StreamEntry::new);
         let (readable, writable) = (Arc::clone(&entry.readable), Arc::clone(&entry.writable));
         drop(state);
         Stream {
@@ -281,8 +281,8 @@ impl Stream {
 
     /// Relays between a TCP connection and the stream until both directions have ended, within the given
     /// rates. A stream reset, or the death of this process, resets the connection.
-    pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
-        let unlimited = Bucket::new(None);
+    pub async fn carry(self, socket: &TcpStream, rates: Option<[&RateLimiter; 2]>) {
+        let unlimited = RateLimiter::new(None);
         let [up, down] = rates.unwrap_or([&unlimited; 2]);
         // From here on, closing the socket resets the connection, so that nobody takes a part for the whole.
         // The kernel does so too when this process is killed.
@@ -294,7 +294,7 @@ impl Stream {
     }
 
     /// Copies from the connection to the stream. Reads no more than the stream can buffer.
-    async fn carry_up(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
+    async fn carry_up(&self, socket: &TcpStream, rate: &RateLimiter) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         loop {
             let ready = async {
@@ -336,7 +336,7 @@ impl Stream {
         }
     }
 
-    async fn carry_down(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
+    async fn carry_down(&self, socket: &TcpStream, rate: &RateLimiter) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         let mut pieces = Vec::with_capacity(PIECES);
         let mut written = 0;

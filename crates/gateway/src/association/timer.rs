@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::time::{sleep_until, timeout};
 
-use super::Shared;
+use super::SharedAssociation;
 use crate::tcp_info::tcp_info;
 
 /// Without a deadline, interval of checks whether the association is still referenced.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Runs until the association is closed or unreferenced.
-pub(super) async fn run(association: Weak<Shared>) {
+pub(super) async fn run(association: Weak<SharedAssociation>) {
     while let Some(shared) = association.upgrade() {
         if shared.closed.borrow().is_some() {
             return;
@@ -34,7 +34,7 @@ pub(super) async fn run(association: Weak<Shared>) {
     }
 }
 
-impl Shared {
+impl SharedAssociation {
     /// Passes the kernel's statistics of each carrier and the time to the state machine.
     fn expire(&self) {
         let carriers: Vec<_> = {

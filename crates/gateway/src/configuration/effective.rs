@@ -75,10 +75,10 @@ impl<A> Reread<A> {
     }
 
     /// Returns a message for each changed option that a reload does not apply.
-    pub(crate) fn restarts(&self, read_anew: &[&str]) -> Vec<String> {
+    pub(crate) fn restarts(&self, reloadable: &[&str]) -> Vec<String> {
         let changed = self.changed.iter();
         changed
-            .filter(|key| !read_anew.contains(&key.as_str()))
+            .filter(|key| !reloadable.contains(&key.as_str()))
             .map(|key| format!("{key} takes a restart"))
             .collect()
     }

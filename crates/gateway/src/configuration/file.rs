@@ -18,11 +18,11 @@ const SHOWN: usize = 60;
 pub(super) struct File {
     pub path: PathBuf,
     text: String,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConfigEntry>,
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ConfigEntry {
     pub key: String,
     pub at: usize,
     pub value: Value,
@@ -69,13 +69,13 @@ impl File {
                 (message, _) => format!("{place}: not TOML: {}", message.replace('\n', " ")),
             })
         })?;
-        let mut entries: Vec<Entry> = document
+        let mut entries: Vec<ConfigEntry> = document
             .as_table()
             .iter()
             .map(|(name, item)| {
                 let key = document.as_table().get_key_value(name);
                 let span = key.and_then(|(key, _)| key.span());
-                Entry {
+                ConfigEntry {
                     key: name.to_owned(),
                     at: span.map_or(0, |span| span.start),
                     value: value(item),

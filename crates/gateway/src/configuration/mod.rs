@@ -17,7 +17,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Id};
 
 pub(crate) use self::effective::{Effective, Reread};
-use self::file::{Entry, File, Value};
+use self::file::{ConfigEntry, File, Value};
 use crate::Failure;
 
 /// What every verb with a configuration file has.
@@ -98,7 +98,7 @@ impl Merged {
 }
 
 impl UsedFile {
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    fn entry(&self, key: &str) -> Option<&ConfigEntry> {
         let mut entries = self.entries.iter().map(|one| &self.file.entries[one.entry]);
         entries.find(|entry| entry.key == key)
     }
@@ -172,7 +172,7 @@ fn used_entries(
 }
 
 /// Returns the values of an entry in command-line form; none for a flag that is set.
-fn texts(arg: &Arg, entry: &Entry) -> Result<Option<Vec<String>>, String> {
+fn texts(arg: &Arg, entry: &ConfigEntry) -> Result<Option<Vec<String>>, String> {
     let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
     let is_list = matches!(arg.get_action(), ArgAction::Append);
     let wrong = |value: &Value| {

@@ -6,11 +6,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
 
 use super::NO_KEYS;
-use super::file::{Entry, File};
+use super::file::{ConfigEntry, File};
 use crate::Failure;
 
 /// Returns `relay.toml:7:1: rate = "fast": PROBLEM`.
-pub(super) fn at(file: &File, entry: &Entry, problem: &str) -> String {
+pub(super) fn at(file: &File, entry: &ConfigEntry, problem: &str) -> String {
     let place = file.place(entry.at);
     match entry.shown.is_empty() {
         true => format!("{place}: {}: {problem}", entry.key),
@@ -21,7 +21,7 @@ pub(super) fn at(file: &File, entry: &Entry, problem: &str) -> String {
 /// Returns the error of a key that is not an option of the verb.
 pub(super) fn unknown<'a>(
     file: &File,
-    entry: &Entry,
+    entry: &ConfigEntry,
     keys: impl Iterator<Item = &'a Arg>,
     relaxed: &Command,
     verb: &str,
@@ -82,7 +82,7 @@ pub(super) fn allowed(arg: &Arg) -> String {
 pub(super) fn of_both<'a>(
     error: &clap::Error,
     file: &File,
-    entry: impl Fn(&str) -> Option<&'a Entry>,
+    entry: impl Fn(&str) -> Option<&'a ConfigEntry>,
 ) -> Option<Failure> {
     let invalid = texts(error, ContextKind::InvalidArg);
     let prior = texts(error, ContextKind::PriorArg);

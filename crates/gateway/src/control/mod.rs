@@ -17,7 +17,7 @@ use tracing::{debug, warn};
 
 use crate::Failure;
 use crate::privileges::RunAs;
-use crate::programs::{Conversation, FarEnd, Programs};
+use crate::programs::{Connector, ControlConnection, Programs};
 use crate::sockets;
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
@@ -156,7 +156,7 @@ impl ControlSocket {
         programs: Option<(Arc<Programs>, Arc<F>)>,
         tasks: &mut JoinSet<()>,
     ) where
-        F: FarEnd + Send + Sync + 'static,
+        F: Connector + Send + Sync + 'static,
     {
         let listener = self.listener.try_clone();
         match listener.and_then(tokio::net::UnixListener::from_std) {
@@ -171,14 +171,14 @@ async fn run<F>(
     meter: Arc<Meter>,
     programs: Option<(Arc<Programs>, Arc<F>)>,
 ) where
-    F: FarEnd + Send + Sync + 'static,
+    F: Connector + Send + Sync + 'static,
 {
     loop {
         let (control, _) = sockets::accept(|| listener.accept()).await;
         let (meter, programs) = (Arc::clone(&meter), programs.clone());
         tokio::spawn(async move {
-            let conversation = Conversation::new(control);
-            if let Err(error) = answer(&meter, programs, conversation).await {
+            let connection = ControlConnection::new(control);
+            if let Err(error) = answer(&meter, programs, connection).await {
                 debug!("control socket: {error}");
             }
         });
@@ -191,18 +191,20 @@ impl Drop for ControlSocket {
     }
 }
 
-async fn answer<F: FarEnd>(
+async fn answer<F: Connector>(
     meter: &Meter,
     programs: Option<(Arc<Programs>, Arc<F>)>,
-    mut conversation: Conversation,
+    mut connection: ControlConnection,
 ) -> io::Result<()> {
-    let (asked, _) = timeout(TIMEOUT, conversation.read()).await??;
+    let (asked, _) = timeout(TIMEOUT, connection.read()).await??;
     match (asked, programs) {
         (ControlRequest::Gateway(GatewayRequest::Status {}), _) => {
-            conversation.answer(&meter.document()).await
+            connection.answer(&meter.document()).await
         }
-        (ControlRequest::Program(request), Some((programs, far))) => {
-            programs.serve(far.as_ref(), conversation, request).await
+        (ControlRequest::Program(request), Some((programs, connector))) => {
+            programs
+                .serve(connector.as_ref(), connection, request)
+                .await
         }
         (ControlRequest::Program(_), None) => Err(io::ErrorKind::Unsupported.into()),
     }
@@ -223,7 +225,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::programs::LocalEnd;
+    use crate::programs::LocalConnector;
 
     #[tokio::test]
     async fn the_socket_is_this_users_alone_and_there_is_one() {
@@ -248,7 +250,7 @@ mod tests {
         let socket = ControlSocket::bind(&path).unwrap();
         let meter = Meter::new(Arc::new(crate::status::examples::proxy));
         let mut tasks = JoinSet::new();
-        socket.serve(meter, None::<(_, Arc<LocalEnd>)>, &mut tasks);
+        socket.serve(meter, None::<(_, Arc<LocalConnector>)>, &mut tasks);
         drop(socket);
         assert!(!path.exists() && tasks.try_join_next().is_none());
     }

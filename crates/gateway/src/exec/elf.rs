@@ -24,7 +24,7 @@ pub(super) struct Elf {
     pub(super) go: bool,
 }
 
-struct Segment {
+struct ElfSegment {
     kind: u32,
     offset: u64,
     size: u64,
@@ -38,7 +38,7 @@ impl Elf {
         if !header.starts_with(b"\x7fELF") || length < 52 {
             return Ok(None);
         }
-        let fields = Fields {
+        let fields = FieldReader {
             wide: header[4] == 2,
             big_endian: header[5] == 2,
         };
@@ -70,13 +70,13 @@ impl Elf {
 
 /// Word size and byte order of a file.
 #[derive(Clone, Copy)]
-struct Fields {
+struct FieldReader {
     wide: bool,
     big_endian: bool,
 }
 
-impl Fields {
-    fn segments(self, file: &File, header: &[u8; 64]) -> io::Result<Vec<Segment>> {
+impl FieldReader {
+    fn segments(self, file: &File, header: &[u8; 64]) -> io::Result<Vec<ElfSegment>> {
         let (table, sizes) = if self.wide { (32, 54) } else { (28, 42) };
         let table = self.word(header, table);
         let size = usize::from(self.u16(header, sizes));
@@ -88,7 +88,7 @@ impl Fields {
         file.read_exact_at(&mut entries, table)?;
         let segment = |entry: &[u8]| {
             let (offset, length) = if self.wide { (8, 32) } else { (4, 16) };
-            Segment {
+            ElfSegment {
                 kind: self.u32(entry, 0),
                 offset: self.word(entry, offset),
                 size: self.word(entry, length),

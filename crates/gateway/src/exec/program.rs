@@ -17,7 +17,7 @@ const DEEPEST: usize = 5;
 
 /// Reason why the library cannot be loaded into a program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
+pub(super) enum PreloadError {
     #[error("{0:?} is not to be found in PATH")]
     NotFound(OsString),
     #[error("{0:?} cannot be executed")]
@@ -42,25 +42,25 @@ const ADVICE: &str = "use the proxy's SOCKS5 or HTTP CONNECT port, its transpare
                       tunnel";
 
 /// Finds the file of a program name, like execvp(3).
-pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
+pub(super) fn find(program: &OsStr) -> Result<PathBuf, PreloadError> {
     let executable = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     if program.as_bytes().contains(&b'/') {
         let path = PathBuf::from(program);
         return if executable(&path) {
             Ok(path)
         } else {
-            Err(Refused::NotExecutable(path))
+            Err(PreloadError::NotExecutable(path))
         };
     }
     let path = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     let mut found = env::split_paths(&path).map(|folder| folder.join(program));
     found
         .find(executable)
-        .ok_or_else(|| Refused::NotFound(program.to_owned()))
+        .ok_or_else(|| PreloadError::NotFound(program.to_owned()))
 }
 
 /// Checks that the library fits the program or the interpreter of a script; accepts unreadable files.
-pub(super) fn check(program: &Path, library: &Elf) -> Result<(), Refused> {
+pub(super) fn check(program: &Path, library: &Elf) -> Result<(), PreloadError> {
     let mut program = program.to_owned();
     for _ in 0..DEEPEST {
         let Ok(file) = File::open(&program) else {
@@ -71,32 +71,32 @@ pub(super) fn check(program: &Path, library: &Elf) -> Result<(), Refused> {
             None => return check_binary(program, &file, library),
         }
     }
-    Err(Refused::NoProgram(program))
+    Err(PreloadError::NoProgram(program))
 }
 
-fn check_binary(program: PathBuf, file: &File, library: &Elf) -> Result<(), Refused> {
+fn check_binary(program: PathBuf, file: &File, library: &Elf) -> Result<(), PreloadError> {
     if is_privileged(&program) {
-        return Err(Refused::Privileged(program));
+        return Err(PreloadError::Privileged(program));
     }
     let Ok(Some(elf)) = Elf::read(file) else {
-        return Err(Refused::NoProgram(program));
+        return Err(PreloadError::NoProgram(program));
     };
     let Some(linker) = elf.interpreter else {
         return Err(if elf.go {
-            Refused::Go(program)
+            PreloadError::Go(program)
         } else {
-            Refused::Static(program)
+            PreloadError::Static(program)
         });
     };
     if elf.go {
-        return Err(Refused::Go(program));
+        return Err(PreloadError::Go(program));
     }
     if elf.kind != library.kind {
-        return Err(Refused::OtherProcessor(program));
+        return Err(PreloadError::OtherProcessor(program));
     }
     // The library is built for glibc; other C libraries have their own linker.
     if linker.contains("musl") || linker.contains("uClibc") || linker.contains("linker64") {
-        return Err(Refused::OtherLibc(program, linker));
+        return Err(PreloadError::OtherLibc(program, linker));
     }
     Ok(())
 }
@@ -118,9 +118,9 @@ fn interpreter(file: &File) -> Option<Vec<OsString>> {
 }
 
 /// Returns the program that an interpreter line runs; env(1) is resolved.
-fn interpreting_program(words: &[OsString]) -> Result<PathBuf, Refused> {
+fn interpreting_program(words: &[OsString]) -> Result<PathBuf, PreloadError> {
     let Some(first) = words.first() else {
-        return Err(Refused::NoProgram(PathBuf::new()));
+        return Err(PreloadError::NoProgram(PathBuf::new()));
     };
     let is_option =
         |word: &&OsString| word.as_bytes().starts_with(b"-") || word.as_bytes().contains(&b'=');
@@ -163,10 +163,10 @@ mod tests {
     fn finds_programs_as_the_shell_does() {
         assert!(find(OsStr::new("sh")).unwrap().ends_with("sh"));
         let missing = OsStr::new("no-such-program-anywhere");
-        assert_eq!(find(missing), Err(Refused::NotFound(missing.into())));
+        assert_eq!(find(missing), Err(PreloadError::NotFound(missing.into())));
         assert_eq!(
             find(OsStr::new("/")),
-            Err(Refused::NotExecutable("/".into()))
+            Err(PreloadError::NotExecutable("/".into()))
         );
     }
 
@@ -191,7 +191,7 @@ mod tests {
         header[..6].copy_from_slice(b"\x7fELF\x02\x01");
         let still = write(folder.path(), "static", &header);
         let refused = check(&still, &library()).unwrap_err();
-        assert_eq!(refused, Refused::Static(still.clone()));
+        assert_eq!(refused, PreloadError::Static(still.clone()));
         assert!(refused.to_string().contains("SOCKS5"), "{refused}");
 
         let script = write(
@@ -199,10 +199,10 @@ mod tests {
             "script",
             format!("#!{}\n", still.display()).as_bytes(),
         );
-        assert_eq!(check(&script, &library()), Err(Refused::Static(still)));
+        assert_eq!(check(&script, &library()), Err(PreloadError::Static(still)));
 
         let text = write(folder.path(), "text", b"hello\n");
-        assert_eq!(check(&text, &library()), Err(Refused::NoProgram(text)));
+        assert_eq!(check(&text, &library()), Err(PreloadError::NoProgram(text)));
 
         let ring = folder.path().join("ring");
         write(
@@ -210,12 +210,15 @@ mod tests {
             "ring",
             format!("#!{}\n", ring.display()).as_bytes(),
         );
-        assert_eq!(check(&ring, &library()), Err(Refused::NoProgram(ring)));
+        assert_eq!(check(&ring, &library()), Err(PreloadError::NoProgram(ring)));
 
         let mut other = library();
         other.kind.2 ^= 1;
         let shell = find(OsStr::new("sh")).unwrap();
-        assert_eq!(check(&shell, &other), Err(Refused::OtherProcessor(shell)));
+        assert_eq!(
+            check(&shell, &other),
+            Err(PreloadError::OtherProcessor(shell))
+        );
     }
     #[test]
     fn programs_of_musl_and_of_another_user_are_refused() {
@@ -228,13 +231,18 @@ mod tests {
             other[at..at + own.len()].copy_from_slice(b"/ld-musl-");
             let other = write(folder.path(), "musl", &other);
             let refused = check(&other, &library());
-            assert!(matches!(refused, Err(Refused::OtherLibc(program, _)) if program == other));
+            assert!(
+                matches!(refused, Err(PreloadError::OtherLibc(program, _)) if program == other)
+            );
         }
         if geteuid().is_root() {
             let other = write(folder.path(), "setuid", &shell);
             std::os::unix::fs::chown(&other, Some(65534), None).unwrap();
             fs::set_permissions(&other, fs::Permissions::from_mode(0o4755)).unwrap();
-            assert_eq!(check(&other, &library()), Err(Refused::Privileged(other)));
+            assert_eq!(
+                check(&other, &library()),
+                Err(PreloadError::Privileged(other))
+            );
         }
     }
 }

@@ -5,9 +5,9 @@ use std::io;
 use ropewalk_wire::gateway::{JoinAnswer, MalformedFrame};
 
 use super::VERSION;
+use crate::foreign_protocol::ForeignProtocol;
 use crate::keys::PublicKey;
 use crate::noise::NoiseError;
-use crate::stranger::Stranger;
 
 /// Reason why a handshake failed.
 #[derive(Debug, thiserror::Error)]
@@ -17,10 +17,10 @@ pub enum HandshakeError {
     Io(#[from] io::Error),
     /// The end that dialled speaks another protocol.
     #[error("not Ropewalk's protocol: {0}")]
-    NotAClient(Stranger),
+    NotAClient(ForeignProtocol),
     /// The end that was dialled speaks another protocol.
     #[error("the answer is not a relay's: {}", .0.as_answer())]
-    NotARelay(Stranger),
+    NotARelay(ForeignProtocol),
     /// The peer has another version.
     #[error("version {0} of the protocol, known is {VERSION}")]
     Version(u8),

@@ -8,8 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use super::{HandshakeError, VERSION};
+use crate::foreign_protocol::{ForeignProtocol, LOOK};
 use crate::noise::RecordKey;
-use crate::stranger::{LOOK, Stranger};
 
 /// Magic number at the beginning of every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
@@ -17,7 +17,7 @@ pub(super) const PLAIN: u8 = 0;
 pub(super) const SEALED: u8 = 1;
 
 /// Time to wait for further bytes of an answer that is not a relay's, to identify its protocol.
-const REST: Duration = Duration::from_millis(500);
+const FURTHER_BYTES_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) fn preamble(mode: u8) -> [u8; 6] {
     let [a, b, c, d] = MAGIC;
@@ -37,7 +37,9 @@ pub(super) async fn read_preamble(
         }
         let known = len.min(MAGIC.len());
         if preamble[..known] != MAGIC[..known] {
-            return Err(HandshakeError::NotAClient(Stranger::of(&preamble[..len])));
+            return Err(HandshakeError::NotAClient(ForeignProtocol::of(
+                &preamble[..len],
+            )));
         }
     }
     Ok(preamble)
@@ -52,8 +54,8 @@ pub(super) async fn not_a_relay(
     let rest = async {
         while bytes.len() < LOOK && matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {}
     };
-    let _ = timeout(REST, rest).await;
-    HandshakeError::NotARelay(Stranger::of(&bytes))
+    let _ = timeout(FURTHER_BYTES_TIMEOUT, rest).await;
+    HandshakeError::NotARelay(ForeignProtocol::of(&bytes))
 }
 
 /// Reads a message and its length, which is checked first.

@@ -9,8 +9,8 @@ use ropewalk_quantities::{Bytes, Rate};
 
 use super::files::is_name;
 use super::{KeyError, PublicKey};
-use crate::given;
 use crate::input_file::open_input;
+use crate::option_parsers;
 
 /// Longest list of clients, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -184,8 +184,12 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
                 Ok(names @ 1..=1024) => limits.names = Some(names),
                 _ => return Err(wrong(&"not from 1 to 1024")),
             },
-            "memory" => limits.memory = Some(given::size(value).map_err(|error| wrong(&error))?),
-            "rate" => limits.rate = Some(given::rate(value).map_err(|error| wrong(&error))?),
+            "memory" => {
+                limits.memory = Some(option_parsers::size(value).map_err(|error| wrong(&error))?)
+            }
+            "rate" => {
+                limits.rate = Some(option_parsers::rate(value).map_err(|error| wrong(&error))?)
+            }
             "addresses" => {
                 let all: Result<Vec<_>, String> = value.split(',').map(parse_address).collect();
                 addresses = all.map_err(|error| wrong(&error))?;

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use ropewalk_striping::Pace;
 
 use super::{Egress, Link, Rank};
-use crate::allowance::{AtCap, Period};
-use crate::given;
 use crate::keys::is_name;
+use crate::option_parsers;
+use crate::quota_policy::{AtCap, Period};
 
 /// Description of valid links, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,cost=NUMBER ,priority=0..255 \
@@ -44,19 +44,23 @@ fn parse(text: &str) -> Result<Link, String> {
     }
     let mut link = Link::new(name, egress.parse()?);
     for part in parts {
-        let allowance = &mut link.allowance;
+        let policy = &mut link.quota_policy;
         let Some((key, value)) = part.split_once('=') else {
             return Err(format!("{part:?}"));
         };
         let wrong = |error: &dyn fmt::Display| format!("{key}={value}: {error}");
         match key {
-            "quota" => allowance.quota = Some(given::size(value).map_err(|error| wrong(&error))?),
-            "daily" => allowance.daily = Some(given::size(value).map_err(|error| wrong(&error))?),
-            "period" => allowance.period = value.parse().map_err(|error| wrong(&error))?,
-            "pace" => allowance.pace = value.parse().map_err(|error| wrong(&error))?,
-            "at_cap" => allowance.at_cap = value.parse().map_err(|error| wrong(&error))?,
+            "quota" => {
+                policy.quota = Some(option_parsers::size(value).map_err(|error| wrong(&error))?)
+            }
+            "daily" => {
+                policy.daily = Some(option_parsers::size(value).map_err(|error| wrong(&error))?)
+            }
+            "period" => policy.period = value.parse().map_err(|error| wrong(&error))?,
+            "pace" => policy.pace = value.parse().map_err(|error| wrong(&error))?,
+            "at_cap" => policy.at_cap = value.parse().map_err(|error| wrong(&error))?,
             "start_day" => match value.parse() {
-                Ok(day @ 1..=31) => allowance.start_day = day,
+                Ok(day @ 1..=31) => policy.start_day = day,
                 _ => return Err(wrong(&"not from 1 to 31")),
             },
             "priority" => link.priority = value.parse().map_err(|error| wrong(&error))?,
@@ -69,7 +73,7 @@ fn parse(text: &str) -> Result<Link, String> {
                 }
             }
             "dns" => match value.parse() {
-                Ok(server) if given::is_of_host(server) => link.dns.push(server),
+                Ok(server) if option_parsers::is_of_host(server) => link.dns.push(server),
                 _ => return Err(wrong(&"not the address of a host")),
             },
             "cost" => {
@@ -82,18 +86,18 @@ fn parse(text: &str) -> Result<Link, String> {
             _ => return Err(format!("{key:?} is nothing that a link has")),
         }
     }
-    let allowance = &link.allowance;
-    let of_quota = allowance.start_day > 0 || allowance.period != Period::Month;
-    if of_quota && allowance.quota.is_none() {
+    let policy = &link.quota_policy;
+    let of_quota = policy.start_day > 0 || policy.period != Period::Month;
+    if of_quota && policy.quota.is_none() {
         return Err("period and start_day without quota".to_owned());
     }
-    if allowance.pace != Pace::default() && allowance.quota.is_none() {
+    if policy.pace != Pace::default() && policy.quota.is_none() {
         return Err("pace without quota".to_owned());
     }
-    if allowance.start_day > 0 && allowance.period != Period::Month {
+    if policy.start_day > 0 && policy.period != Period::Month {
         return Err("start_day is of period=month".to_owned());
     }
-    if allowance.at_cap != AtCap::default() && !allowance.is_metered() {
+    if policy.at_cap != AtCap::default() && !policy.is_metered() {
         return Err("at_cap without quota or daily".to_owned());
     }
     Ok(link)
@@ -105,23 +109,23 @@ impl fmt::Display for Link {
         if let Some(cost) = self.cost {
             write!(f, ",cost={cost}")?;
         }
-        let allowance = &self.allowance;
-        for (key, size) in [("quota", allowance.quota), ("daily", allowance.daily)] {
+        let policy = &self.quota_policy;
+        for (key, size) in [("quota", policy.quota), ("daily", policy.daily)] {
             if let Some(size) = size {
                 write!(f, ",{key}={}B", size.as_u64())?;
             }
         }
-        if allowance.period != Period::Month {
-            write!(f, ",period={}", allowance.period)?;
+        if policy.period != Period::Month {
+            write!(f, ",period={}", policy.period)?;
         }
-        if allowance.start_day > 0 {
-            write!(f, ",start_day={}", allowance.start_day)?;
+        if policy.start_day > 0 {
+            write!(f, ",start_day={}", policy.start_day)?;
         }
-        if allowance.pace != Pace::default() {
-            write!(f, ",pace={}", allowance.pace)?;
+        if policy.pace != Pace::default() {
+            write!(f, ",pace={}", policy.pace)?;
         }
-        if allowance.at_cap != AtCap::default() {
-            write!(f, ",at_cap={}", allowance.at_cap)?;
+        if policy.at_cap != AtCap::default() {
+            write!(f, ",at_cap={}", policy.at_cap)?;
         }
         if self.priority > 0 {
             write!(f, ",priority={}", self.priority)?;
@@ -143,7 +147,7 @@ impl FromStr for Egress {
 
     fn from_str(text: &str) -> Result<Egress, String> {
         if let Ok(address) = text.parse() {
-            return match given::is_of_host(address) {
+            return match option_parsers::is_of_host(address) {
                 true => Ok(Egress::Address(address)),
                 false => Err(format!(
                     "{address} is no address that this machine can have"
@@ -177,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
     use ropewalk_quantities::Bytes;
 
-    use crate::allowance::Allowance;
+    use crate::quota_policy::QuotaPolicy;
 
     #[test]
     fn a_link_is_read_with_all_that_is_known_of_it() {
@@ -189,7 +193,7 @@ mod tests {
             name: "lte".to_owned(),
             egress: Egress::Interface("wwan0".to_owned()),
             cost: Some(2.5),
-            allowance: Allowance {
+            quota_policy: QuotaPolicy {
                 quota: Some(Bytes::new(5_000_000_000)),
                 daily: Some(Bytes::new(1_000_000_000)),
                 period: Period::Month,

@@ -7,15 +7,15 @@
 pub const HEADER_LEN: usize = 16 + 1 + 4 + 4 + 8;
 
 /// Random number that the relay assigns to a session, sent over the authenticated stream.
-pub type Token = [u8; 16];
+pub type SessionToken = [u8; 16];
 
 /// Datagram without its padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Datagram {
+pub struct ProbeDatagram {
     /// Token of its session.
-    pub token: Token,
+    pub token: SessionToken,
     /// Its purpose.
-    pub kind: Kind,
+    pub kind: DatagramKind,
     /// Number of its train, or of the echo.
     pub train: u32,
     /// Its index in the train.
@@ -26,10 +26,10 @@ pub struct Datagram {
 
 /// Purpose of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Request for a [`Kind::Answer`].
+pub enum DatagramKind {
+    /// Request for a [`DatagramKind::Answer`].
     Echo = 1,
-    /// A returned [`Kind::Echo`], otherwise unchanged.
+    /// A returned [`DatagramKind::Echo`], otherwise unchanged.
     Answer = 2,
     /// Part of a train.
     Train = 3,
@@ -37,7 +37,7 @@ pub enum Kind {
     Challenge = 4,
 }
 
-impl Datagram {
+impl ProbeDatagram {
     /// Writes the header to the front of `out`; the rest is padding and left as it is.
     ///
     /// # Panics
@@ -52,14 +52,19 @@ impl Datagram {
 
     /// Parses a datagram; `None` if it is malformed.
     #[must_use]
-    pub fn parse(bytes: &[u8]) -> Option<Datagram> {
+    pub fn parse(bytes: &[u8]) -> Option<ProbeDatagram> {
         let (token, rest) = bytes.split_first_chunk()?;
         let (&[kind], rest) = rest.split_first_chunk()?;
         let (train, rest) = rest.split_first_chunk()?;
         let (index, rest) = rest.split_first_chunk()?;
         let (sent_ns, _) = rest.split_first_chunk()?;
-        let kinds = [Kind::Echo, Kind::Answer, Kind::Train, Kind::Challenge];
-        Some(Datagram {
+        let kinds = [
+            DatagramKind::Echo,
+            DatagramKind::Answer,
+            DatagramKind::Train,
+            DatagramKind::Challenge,
+        ];
+        Some(ProbeDatagram {
             token: *token,
             kind: kinds.into_iter().find(|known| *known as u8 == kind)?,
             train: u32::from_be_bytes(*train),
@@ -76,9 +81,9 @@ mod tests {
 
     #[test]
     fn a_datagram_is_these_bytes() {
-        let datagram = Datagram {
+        let datagram = ProbeDatagram {
             token: *b"0123456789abcdef",
-            kind: Kind::Train,
+            kind: DatagramKind::Train,
             train: 7,
             index: 0x0102,
             sent_ns: 1_000_000_000,
@@ -87,16 +92,16 @@ mod tests {
         datagram.emit(&mut bytes);
         let expected = b"0123456789abcdef\x03\0\0\0\x07\0\0\x01\x02\0\0\0\0\x3b\x9a\xca\0\xaa\xaa";
         assert_eq!(&bytes, expected);
-        assert_eq!(Datagram::parse(&bytes), Some(datagram));
+        assert_eq!(ProbeDatagram::parse(&bytes), Some(datagram));
         for cut in 0..HEADER_LEN {
-            assert_eq!(Datagram::parse(&bytes[..cut]), None);
+            assert_eq!(ProbeDatagram::parse(&bytes[..cut]), None);
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            if let Some(datagram) = Datagram::parse(&bytes) {
+            if let Some(datagram) = ProbeDatagram::parse(&bytes) {
                 let mut again = bytes.clone();
                 datagram.emit(&mut again);
                 prop_assert_eq!(again, bytes);

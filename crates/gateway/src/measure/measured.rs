@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// Results for one link to a relay. Rates count IP packets with headers, as in scenario files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct LinkMeasurement {
     /// Measured with small packets on the idle link.
     pub round_trip: RoundTrip,
     /// Towards the relay.
@@ -45,7 +45,7 @@ pub struct Direction {
 
 /// Rate measured with a train.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
+pub struct MeasuredRate {
     /// In bit/s of IP packets.
     pub bps: f64,
     pub is_least: bool,
@@ -62,7 +62,7 @@ pub struct Loss {
 impl Direction {
     /// Combines a rate and a loss. The link also transmitted lost packets, so its rate includes them.
     #[must_use]
-    pub fn new(rate: Rate, loss: Loss) -> Direction {
+    pub fn new(rate: MeasuredRate, loss: Loss) -> Direction {
         let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
         Direction {
             rate_mbps: rate.bps / 1e6 / (1.0 - ratio.min(0.5)),
@@ -104,7 +104,7 @@ pub enum Forward {
 #[must_use]
 pub fn scenario(
     title: &str,
-    links: &[(String, Option<f64>, Measured)],
+    links: &[(String, Option<f64>, LinkMeasurement)],
     forward: Forward,
 ) -> String {
     let mut out = format!("title = {}\n", quoted(title));
@@ -182,14 +182,14 @@ mod tests {
     use ropewalk_network::{Capacity, Loss as LinkLoss};
     use ropewalk_scenario::Scenario;
 
-    fn measured() -> Measured {
-        let rate = |bps, queue_bytes: Option<f64>| Rate {
+    fn measured() -> LinkMeasurement {
+        let rate = |bps, queue_bytes: Option<f64>| MeasuredRate {
             bps,
             is_least: queue_bytes.is_none(),
             queue_bytes,
         };
         let samples = (0..50).map(|at| Duration::from_micros(21_000 + 10 * at));
-        Measured {
+        LinkMeasurement {
             round_trip: RoundTrip::of(samples.collect(), 0.001).unwrap(),
             up: Direction::new(
                 rate(19.8e6, Some(50_000.4)),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::train::{Seen, Sent};
+use super::train::{TrainReceived, TrainSent};
 use crate::association::{Stream, StreamError};
 
 /// Longest line, its end included.
@@ -47,8 +47,8 @@ pub enum RelayMessage {
         bytes: u64,
     },
     Done,
-    Seen(Seen),
-    Sent(Sent),
+    Seen(TrainReceived),
+    Sent(TrainSent),
     Refused {
         reason: String,
     },
@@ -65,27 +65,27 @@ pub enum MessageError {
     Malformed,
 }
 
-pub struct Lines {
+pub struct MessageStream {
     stream: Stream,
     read: Vec<u8>,
 }
 
-impl Lines {
+impl MessageStream {
     #[must_use]
-    pub fn new(stream: Stream) -> Lines {
-        Lines {
+    pub fn new(stream: Stream) -> MessageStream {
+        MessageStream {
             stream,
             read: Vec::new(),
         }
     }
 
-    pub async fn say(&self, message: &impl Serialize) -> Result<(), MessageError> {
+    pub async fn send(&self, message: &impl Serialize) -> Result<(), MessageError> {
         let mut line = serde_json::to_vec(message).map_err(|_| MessageError::Malformed)?;
         line.push(b'\n');
         Ok(self.stream.write(Bytes::from(line)).await?)
     }
 
-    pub async fn hear<T: DeserializeOwned>(&mut self) -> Result<T, MessageError> {
+    pub async fn receive<T: DeserializeOwned>(&mut self) -> Result<T, MessageError> {
         let mut pieces = Vec::new();
         loop {
             if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {

@@ -5,6 +5,7 @@
 //! relay has authenticated it. The relay answers within limits ([`responder`]). The evaluation of trains is
 //! pure ([`train`]).
 
+mod command;
 pub mod datagram;
 mod measured;
 pub(crate) mod messages;
@@ -13,6 +14,5 @@ pub(crate) mod responder;
 mod session;
 mod socket;
 mod train;
-mod verb;
 
-pub(crate) use verb::{Arguments, run};
+pub(crate) use command::{Arguments, run};

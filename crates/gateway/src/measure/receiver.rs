@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
+use super::datagram::{DatagramKind, HEADER_LEN, ProbeDatagram, SessionToken};
 use super::socket::Clock;
 use super::train::Arrival;
-use crate::bucket::Bucket;
 use crate::locks::lock;
+use crate::rate_limiter::RateLimiter;
 
 /// Maximum number of recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
@@ -28,7 +28,7 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Thread that receives until this is dropped.
 pub struct ProbeReceiver {
-    noted: Arc<Mutex<Noted>>,
+    noted: Arc<Mutex<ReceiverState>>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -44,7 +44,7 @@ pub enum Side {
 }
 
 #[derive(Default)]
-struct Noted {
+struct ReceiverState {
     train: u32,
     arrivals: Vec<Arrival>,
     round_trips: BTreeMap<u32, Duration>,
@@ -60,16 +60,16 @@ impl ProbeReceiver {
     /// Starts receiving; answers echoes with at most `answerable` bytes. Excess datagrams are lost.
     pub(crate) fn open(
         socket: Arc<UdpSocket>,
-        token: Token,
+        token: SessionToken,
         side: Side,
         clock: Clock,
         answerable: u64,
-        limits: Option<Arc<[Bucket; 2]>>,
+        limits: Option<Arc<[RateLimiter; 2]>>,
     ) -> io::Result<ProbeReceiver> {
         socket.set_read_timeout(Some(STEP))?;
-        let noted = Arc::new(Mutex::new(Noted {
+        let noted = Arc::new(Mutex::new(ReceiverState {
             answerable,
-            ..Noted::default()
+            ..ReceiverState::default()
         }));
         let ends = Arc::new(AtomicBool::new(false));
         let of_thread = (Arc::clone(&noted), Arc::clone(&ends));
@@ -84,7 +84,7 @@ impl ProbeReceiver {
                         continue;
                     };
                     let received_ns = clock.now_ns();
-                    let Some(datagram) = Datagram::parse(&bytes[..length]) else {
+                    let Some(datagram) = ProbeDatagram::parse(&bytes[..length]) else {
                         continue;
                     };
                     let passes = |direction: usize, bytes: usize| {
@@ -155,7 +155,7 @@ impl ProbeReceiver {
         self.lock().is_confirmed = true;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Noted> {
+    fn lock(&self) -> MutexGuard<'_, ReceiverState> {
         lock(&self.noted)
     }
 }
@@ -169,18 +169,18 @@ impl Drop for ProbeReceiver {
     }
 }
 
-impl Noted {
+impl ReceiverState {
     /// Records a datagram; returns the answer to it and its length.
     fn note(
         &mut self,
-        datagram: Datagram,
+        datagram: ProbeDatagram,
         length: usize,
         from: SocketAddr,
         received_ns: u64,
         side: Side,
-    ) -> Option<(Datagram, usize)> {
+    ) -> Option<(ProbeDatagram, usize)> {
         match (datagram.kind, side) {
-            (Kind::Train, _) => {
+            (DatagramKind::Train, _) => {
                 if datagram.train == self.train && self.arrivals.len() < MAX_ARRIVALS {
                     self.arrivals.push(Arrival {
                         index: datagram.index,
@@ -190,23 +190,23 @@ impl Noted {
                 }
                 None
             }
-            (Kind::Echo, Side::Relay { challenge }) if !self.is_confirmed => {
+            (DatagramKind::Echo, Side::Relay { challenge }) if !self.is_confirmed => {
                 self.heard_from = Some(from);
-                let answer = Datagram {
-                    kind: Kind::Challenge,
+                let answer = ProbeDatagram {
+                    kind: DatagramKind::Challenge,
                     sent_ns: challenge,
                     ..datagram
                 };
                 self.answered(answer, HEADER_LEN)
             }
-            (Kind::Echo, Side::Relay { .. }) => {
-                let answer = Datagram {
-                    kind: Kind::Answer,
+            (DatagramKind::Echo, Side::Relay { .. }) => {
+                let answer = ProbeDatagram {
+                    kind: DatagramKind::Answer,
                     ..datagram
                 };
                 self.answered(answer, length)
             }
-            (Kind::Answer, Side::Client) => {
+            (DatagramKind::Answer, Side::Client) => {
                 let took = received_ns.saturating_sub(datagram.sent_ns);
                 if self.round_trips.len() < MAX_ANSWERS {
                     let took = Duration::from_nanos(took);
@@ -214,17 +214,16 @@ impl Noted {
                 }
                 None
             }
-            (Kind::Challenge, Side::Client) => {
+            (DatagramKind::Challenge, Side::Client) => {
                 self.challenge = Some(datagram.sent_ns);
                 None
             }
-            (Kind::Echo, Side::Client) | (Kind::Answer | Kind::Challenge, Side::Relay { .. }) => {
-                None
-            }
+            (DatagramKind::Echo, Side::Client)
+            | (DatagramKind::Answer | DatagramKind::Challenge, Side::Relay { .. }) => None,
         }
     }
 
-    fn answered(&mut self, answer: Datagram, length: usize) -> Option<(Datagram, usize)> {
+    fn answered(&mut self, answer: ProbeDatagram, length: usize) -> Option<(ProbeDatagram, usize)> {
         self.answerable = self.answerable.checked_sub(length as u64)?;
         Some((answer, length))
     }
@@ -244,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    const TOKEN: Token = [7; 16];
+    const TOKEN: SessionToken = [7; 16];
 
     fn pair() -> (Arc<UdpSocket>, Arc<UdpSocket>) {
         let [near, far] = [0, 1].map(|_| Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap()));
@@ -254,9 +253,9 @@ mod tests {
 
     fn echo(index: u32, clock: &Clock) -> [u8; 400] {
         let mut bytes = [0; 400];
-        let datagram = Datagram {
+        let datagram = ProbeDatagram {
             token: TOKEN,
-            kind: Kind::Echo,
+            kind: DatagramKind::Echo,
             train: 0,
             index,
             sent_ns: clock.now_ns(),
@@ -314,7 +313,7 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         // A datagram of 428 bytes takes a second of either direction.
-        let limit = || Bucket::new(Some(Rate::from_bps(8 * 428)));
+        let limit = || RateLimiter::new(Some(Rate::from_bps(8 * 428)));
         let limits = Some(Arc::new([limit(), limit()]));
         let receiver =
             ProbeReceiver::open(Arc::clone(&far), TOKEN, Side::Client, clock, 0, limits).unwrap();

@@ -11,12 +11,12 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::datagram::Token;
-use super::messages::{ClientMessage, Lines, MessageError, RelayMessage};
+use super::datagram::SessionToken;
+use super::messages::{ClientMessage, MessageError, MessageStream, RelayMessage};
 use super::receiver::{ProbeReceiver, Side};
 use super::socket::{self, Clock, Train, header_bytes};
-use super::train::Seen;
-use crate::bucket::Bucket;
+use super::train::TrainReceived;
+use crate::rate_limiter::RateLimiter;
 
 /// Maximum bytes of trains, and of answers to echoes, that a session sends.
 pub const MAX_BYTES: u64 = 256_000_000;
@@ -33,32 +33,37 @@ pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Responder, which serves one client at a time, so that measurements do not disturb each other.
 #[derive(Debug)]
-pub struct Responder {
+pub struct MeasureResponder {
     room: Semaphore,
 }
 
-impl Default for Responder {
-    fn default() -> Responder {
+impl Default for MeasureResponder {
+    fn default() -> MeasureResponder {
         let room = Semaphore::new(1);
-        Responder { room }
+        MeasureResponder { room }
     }
 }
 
-impl Responder {
+impl MeasureResponder {
     /// Serves one session, whose request has been answered. UDP is expected at the local address of the
     /// client's carrier, so that datagrams reach the client as the carrier does; at another port if that one
     /// is in use. Datagrams beyond the client's rates are lost.
-    pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr, rates: Arc<[Bucket; 2]>) {
+    pub async fn answer(
+        &self,
+        mut lines: MessageStream,
+        carrier: SocketAddr,
+        rates: Arc<[RateLimiter; 2]>,
+    ) {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
             let reason = "the relay measures with another client".to_owned();
-            let _ = lines.say(&RelayMessage::Refused { reason }).await;
+            let _ = lines.send(&RelayMessage::Refused { reason }).await;
             return;
         };
         let session = async {
             if let Err(SessionError::Io(error)) = converse(&mut lines, local, &rates).await {
                 let reason = error.to_string();
-                let _ = lines.say(&RelayMessage::Refused { reason }).await;
+                let _ = lines.send(&RelayMessage::Refused { reason }).await;
             }
         };
         let _ = timeout(MAX_SESSION, session).await;
@@ -75,9 +80,9 @@ enum SessionError {
 }
 
 async fn converse(
-    lines: &mut Lines,
+    lines: &mut MessageStream,
     local: SocketAddr,
-    rates: &Arc<[Bucket; 2]>,
+    rates: &Arc<[RateLimiter; 2]>,
 ) -> Result<(), SessionError> {
     let socket = Arc::new(bind(local)?);
     let (token, challenge) = draw()?;
@@ -88,14 +93,14 @@ async fn converse(
     let receiver = ProbeReceiver::open(of_socket, token, side, clock, MAX_BYTES, limits)?;
     let mut left = MAX_BYTES;
     lines
-        .say(&RelayMessage::Session {
+        .send(&RelayMessage::Session {
             port: socket.local_addr()?.port(),
             token: hexadecimal(&token),
             bytes: MAX_BYTES,
         })
         .await?;
     loop {
-        let tell = match lines.hear().await {
+        let tell = match lines.receive().await {
             Err(MessageError::Ended) => return Ok(()),
             ask => match ask? {
                 ClientMessage::Confirm { challenge: said } => match receiver.heard_from() {
@@ -112,7 +117,7 @@ async fn converse(
                 }
                 ClientMessage::Report { packet_bytes, .. } => {
                     settle(&receiver).await;
-                    RelayMessage::Seen(Seen::of(&receiver.arrivals(), packet_bytes))
+                    RelayMessage::Seen(TrainReceived::of(&receiver.arrivals(), packet_bytes))
                 }
                 ClientMessage::Send {
                     train,
@@ -141,7 +146,7 @@ async fn converse(
                 }
             },
         };
-        lines.say(&tell).await?;
+        lines.send(&tell).await?;
     }
 }
 
@@ -186,7 +191,7 @@ fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn draw() -> io::Result<(Token, u64)> {
+fn draw() -> io::Result<(SessionToken, u64)> {
     let mut bytes = [0; 24];
     SystemRandom::new()
         .fill(&mut bytes)
@@ -206,6 +211,6 @@ fn refused(reason: &str) -> RelayMessage {
     }
 }
 
-fn hexadecimal(token: &Token) -> String {
+fn hexadecimal(token: &SessionToken) -> String {
     token.iter().map(|byte| format!("{byte:02x}")).collect()
 }

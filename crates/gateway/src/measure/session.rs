@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
-use super::measured::{Direction, Loss, Measured, Rate, RoundTrip};
-use super::messages::{ClientMessage, Lines, MessageError, RelayMessage};
+use super::datagram::{DatagramKind, HEADER_LEN, ProbeDatagram, SessionToken};
+use super::measured::{Direction, LinkMeasurement, Loss, MeasuredRate, RoundTrip};
+use super::messages::{ClientMessage, MessageError, MessageStream, RelayMessage};
 use super::receiver::{ProbeReceiver, Side};
 use super::responder::settle;
 use super::socket::{self, Clock, Train, header_bytes};
-use super::train::{Seen, Sent};
+use super::train::{TrainReceived, TrainSent};
 
 /// Number of echoes, and their interval.
 const ECHOES: u32 = 50;
@@ -70,11 +70,11 @@ pub enum MeasureError {
     Budget(u64),
 }
 
-pub struct Session {
-    lines: Lines,
+pub struct MeasureSession {
+    lines: MessageStream,
     socket: Arc<UdpSocket>,
     receiver: ProbeReceiver,
-    token: Token,
+    token: SessionToken,
     clock: Clock,
     trains: u32,
     /// Bytes of IP packets that may still be sent or requested.
@@ -88,15 +88,15 @@ enum LinkDirection {
     Down,
 }
 
-impl Session {
+impl MeasureSession {
     /// Starts a session on an answered stream. `socket` creates a UDP socket on the link to an address.
     pub async fn begin(
-        mut lines: Lines,
+        mut lines: MessageStream,
         relay: SocketAddr,
         budget: u64,
         socket: impl FnOnce(SocketAddr) -> io::Result<UdpSocket>,
-    ) -> Result<Session, MeasureError> {
-        let (port, token) = match lines.hear().await? {
+    ) -> Result<MeasureSession, MeasureError> {
+        let (port, token) = match lines.receive().await? {
             RelayMessage::Session { port, token, .. } => (port, token),
             other => return Err(unexpected(other)),
         };
@@ -106,7 +106,7 @@ impl Session {
         let clock = Clock::start();
         let receiver =
             ProbeReceiver::open(Arc::clone(&socket), token, Side::Client, clock, 0, None)?;
-        let mut session = Session {
+        let mut session = MeasureSession {
             lines,
             socket,
             receiver,
@@ -136,7 +136,10 @@ impl Session {
     }
 
     /// Measures; `tell` is called with the current step, for progress output.
-    pub async fn run(mut self, tell: &mut dyn FnMut(&str)) -> Result<Measured, MeasureError> {
+    pub async fn run(
+        mut self,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<LinkMeasurement, MeasureError> {
         tell("round trip");
         let round_trips = self.round_trips().await?;
         tell("rate up");
@@ -149,7 +152,7 @@ impl Session {
         let lost_down = self.loss(LinkDirection::Down, &down).await?;
         let echo_bits = f64::from(HEADER_LEN as u32 + header_bytes(&self.socket)?) * 8.0;
         let sending_s = echo_bits / up.bps + echo_bits / down.bps;
-        let measured = Measured {
+        let measured = LinkMeasurement {
             round_trip: RoundTrip::of(round_trips, sending_s)
                 .ok_or(MeasureError::Silent(self.socket.peer_addr()?))?,
             up: Direction::new(up, lost_up),
@@ -178,9 +181,9 @@ impl Session {
 
     fn echo(&mut self, index: u32) -> Result<(), MeasureError> {
         let mut bytes = [0; HEADER_LEN];
-        let datagram = Datagram {
+        let datagram = ProbeDatagram {
             token: self.token,
-            kind: Kind::Echo,
+            kind: DatagramKind::Echo,
             train: 0,
             index,
             sent_ns: self.clock.now_ns(),
@@ -192,7 +195,7 @@ impl Session {
         Ok(())
     }
 
-    async fn rate(&mut self, direction: LinkDirection) -> Result<Rate, MeasureError> {
+    async fn rate(&mut self, direction: LinkDirection) -> Result<MeasuredRate, MeasureError> {
         let mut tried = FIRST_BPS;
         let coarse = loop {
             let packets = tried * COARSE.as_secs_f64() / f64::from(PACKET * 8);
@@ -212,7 +215,7 @@ impl Session {
             }
             // This machine cannot send faster, so the rate stays a lower bound.
             if sent.rate_bps() < tried / 2.0 {
-                return Ok(Rate {
+                return Ok(MeasuredRate {
                     bps: rate,
                     is_least: true,
                     queue_bytes: None,
@@ -227,8 +230,8 @@ impl Session {
         &mut self,
         direction: LinkDirection,
         coarse: f64,
-    ) -> Result<Rate, MeasureError> {
-        let mut best = Rate {
+    ) -> Result<MeasuredRate, MeasureError> {
+        let mut best = MeasuredRate {
             bps: 0.0,
             is_least: true,
             queue_bytes: None,
@@ -258,7 +261,11 @@ impl Session {
         Ok(best)
     }
 
-    async fn loss(&mut self, direction: LinkDirection, rate: &Rate) -> Result<Loss, MeasureError> {
+    async fn loss(
+        &mut self,
+        direction: LinkDirection,
+        rate: &MeasuredRate,
+    ) -> Result<Loss, MeasureError> {
         let bits = f64::from(LOSS_PACKET * 8);
         let bps = (rate.bps * LOSS_SHARE).min(LOSS_PACKETS_PER_S * bits);
         // Fewer packets on a slow link, to bound the duration.
@@ -277,7 +284,7 @@ impl Session {
         rate_bps: f64,
         datagrams: u32,
         packet_bytes: u32,
-    ) -> Result<(Sent, Seen), MeasureError> {
+    ) -> Result<(TrainSent, TrainReceived), MeasureError> {
         let bytes = u64::from(datagrams) * u64::from(packet_bytes);
         self.left = self
             .left
@@ -297,7 +304,7 @@ impl Session {
         }
     }
 
-    async fn train_up(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
+    async fn train_up(&mut self, train: Train) -> Result<(TrainSent, TrainReceived), MeasureError> {
         let number = train.number;
         match self
             .request(&ClientMessage::Expect { train: number })
@@ -319,7 +326,10 @@ impl Session {
         }
     }
 
-    async fn train_down(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
+    async fn train_down(
+        &mut self,
+        train: Train,
+    ) -> Result<(TrainSent, TrainReceived), MeasureError> {
         self.receiver.expect(train.number);
         let request = ClientMessage::Send {
             train: train.number,
@@ -332,7 +342,7 @@ impl Session {
                 settle(&self.receiver).await;
                 Ok((
                     sent,
-                    Seen::of(&self.receiver.arrivals(), train.packet_bytes),
+                    TrainReceived::of(&self.receiver.arrivals(), train.packet_bytes),
                 ))
             }
             other => Err(unexpected(other)),
@@ -340,8 +350,8 @@ impl Session {
     }
 
     async fn request(&mut self, message: &ClientMessage) -> Result<RelayMessage, MeasureError> {
-        self.lines.say(message).await?;
-        Ok(self.lines.hear().await?)
+        self.lines.send(message).await?;
+        Ok(self.lines.receive().await?)
     }
 }
 
@@ -352,7 +362,7 @@ fn unexpected(message: RelayMessage) -> MeasureError {
     }
 }
 
-fn from_hexadecimal(text: &str) -> Option<Token> {
+fn from_hexadecimal(text: &str) -> Option<SessionToken> {
     let mut token = [0; 16];
     if text.len() != 32 || !text.is_ascii() {
         return None;

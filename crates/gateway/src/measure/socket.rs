@@ -7,9 +7,9 @@ use std::net::UdpSocket;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
-use super::train::Sent;
-use crate::bucket::Bucket;
+use super::datagram::{DatagramKind, HEADER_LEN, ProbeDatagram, SessionToken};
+use super::train::TrainSent;
+use crate::rate_limiter::RateLimiter;
 
 /// Returns the bytes of UDP and IP headers of a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
 pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
@@ -30,11 +30,11 @@ pub struct Train {
 /// Sends a train over a connected socket; overdue datagrams at once. Those beyond a rate limit are lost.
 pub(crate) fn send(
     socket: &UdpSocket,
-    token: Token,
+    token: SessionToken,
     train: &Train,
     clock: &Clock,
-    limit: Option<&Bucket>,
-) -> io::Result<Sent> {
+    limit: Option<&RateLimiter>,
+) -> io::Result<TrainSent> {
     let payload = train.packet_bytes.saturating_sub(header_bytes(socket)?) as usize;
     let mut bytes = vec![0; payload.max(HEADER_LEN)];
     let interval_s = f64::from(train.packet_bytes) * 8.0 / train.rate_bps;
@@ -50,9 +50,9 @@ pub(crate) fn send(
         if limit.is_some_and(|limit| !limit.take_now(train.packet_bytes as usize)) {
             continue;
         }
-        let datagram = Datagram {
+        let datagram = ProbeDatagram {
             token,
-            kind: Kind::Train,
+            kind: DatagramKind::Train,
             train: train.number,
             index,
             sent_ns: clock.now_ns(),
@@ -65,7 +65,7 @@ pub(crate) fn send(
             Err(error) => return Err(error),
         }
     }
-    Ok(Sent {
+    Ok(TrainSent {
         datagrams: train.datagrams,
         packet_bytes: train.packet_bytes,
         span_s: start.elapsed().as_secs_f64(),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct TrainSent {
     pub datagrams: u32,
     /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
@@ -24,7 +24,7 @@ pub struct Arrival {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct TrainReceived {
     pub arrived: u32,
     /// Rate of IP packets; absent with fewer than [`FEWEST`] arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct Seen {
 /// Minimum number of arrivals for a rate.
 pub const FEWEST: usize = 8;
 
-impl Sent {
+impl TrainSent {
     /// Returns the sending rate of IP packets.
     #[must_use]
     pub fn rate_bps(&self) -> f64 {
@@ -47,21 +47,21 @@ impl Sent {
 
     /// Returns the fraction that did not arrive.
     #[must_use]
-    pub fn lost(&self, seen: &Seen) -> f64 {
+    pub fn lost(&self, seen: &TrainReceived) -> f64 {
         let lost = self.datagrams.saturating_sub(seen.arrived);
         f64::from(lost) / f64::from(self.datagrams.max(1))
     }
 }
 
-impl Seen {
+impl TrainReceived {
     /// Evaluates arrivals, in order, of packets of one size.
     #[must_use]
-    pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> Seen {
+    pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> TrainReceived {
         let mut indices: Vec<u32> = arrivals.iter().map(|arrival| arrival.index).collect();
         indices.sort_unstable();
         indices.dedup();
         let enough = arrivals.len() >= FEWEST;
-        Seen {
+        TrainReceived {
             arrived: indices.len() as u32,
             rate_bps: enough
                 .then(|| slope_per_s(arrivals))
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_train_that_fills_the_link_tells_its_rate_and_its_queue() {
         let arrivals = through_link(25e6, 20e6, 50_000.0, 1000);
-        let seen = Seen::of(&arrivals, PACKET);
+        let seen = TrainReceived::of(&arrivals, PACKET);
         assert!(seen.arrived < 1000, "the queue dropped some");
         let rate = seen.rate_bps.unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 1e-3, "{rate}");
@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn a_train_below_the_links_rate_arrives_as_it_was_sent() {
         let arrivals = through_link(10e6, 20e6, 50_000.0, 500);
-        let seen = Seen::of(&arrivals, PACKET);
-        let sent = Sent {
+        let seen = TrainReceived::of(&arrivals, PACKET);
+        let sent = TrainSent {
             datagrams: 500,
             packet_bytes: PACKET,
             span_s: 499.0 * f64::from(PACKET) * 8.0 / 10e6,
@@ -169,20 +169,20 @@ mod tests {
         for arrival in arrivals.iter_mut().rev().take(30) {
             arrival.received_ns = last;
         }
-        let rate = Seen::of(&arrivals, PACKET).rate_bps.unwrap();
+        let rate = TrainReceived::of(&arrivals, PACKET).rate_bps.unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 0.01, "{rate}");
     }
 
     #[test]
     fn duplicates_count_once_and_too_few_tell_no_rate() {
         let arrivals = through_link(1e6, 2e6, 1e6, 7);
-        let seen = Seen::of(&arrivals, PACKET);
+        let seen = TrainReceived::of(&arrivals, PACKET);
         assert_eq!(
             (seen.arrived, seen.rate_bps, seen.queued_s),
             (7, None, None)
         );
         let twice: Vec<Arrival> = arrivals.iter().chain(&arrivals).copied().collect();
-        assert_eq!(Seen::of(&twice, PACKET).arrived, 7);
-        assert_eq!(Seen::of(&[], PACKET).arrived, 0);
+        assert_eq!(TrainReceived::of(&twice, PACKET).arrived, 7);
+        assert_eq!(TrainReceived::of(&[], PACKET).arrived, 0);
     }
 }

@@ -38,9 +38,9 @@ impl LookupLimit {
     }
 }
 
-pub(super) struct Waiting<'a>(pub(super) &'a AtomicUsize);
+pub(super) struct WaitingLookup<'a>(pub(super) &'a AtomicUsize);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingLookup<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ use hickory_resolver::system_conf::parse_resolv_conf;
 use hickory_resolver::{Hosts, Resolver};
 use tokio::time::Instant;
 
-use crate::name_servers::{Sockets, without_zones};
+use crate::name_servers::{NameServerSockets, without_zones};
 
 pub(super) const CHECKED: Duration = Duration::from_secs(1);
 
@@ -22,7 +22,7 @@ const HOSTS: &str = "/etc/hosts";
 /// Resolver and the files behind it.
 #[derive(Default)]
 pub(super) struct System {
-    pub(super) resolver: Option<Resolver<Sockets>>,
+    pub(super) resolver: Option<Resolver<NameServerSockets>>,
     pub(super) hosts: Arc<Hosts>,
     read: Option<[Stamp; 2]>,
     /// The files are not read.
@@ -55,7 +55,7 @@ impl System {
     }
 
     #[cfg(test)]
-    pub(super) fn fixed(resolver: Option<Resolver<Sockets>>) -> System {
+    pub(super) fn fixed(resolver: Option<Resolver<NameServerSockets>>) -> System {
         System {
             resolver,
             is_fixed: true,
@@ -78,21 +78,21 @@ fn read_hosts() -> Hosts {
 }
 
 /// Creates the resolver of a resolv.conf(5); without a name server, that of this machine.
-pub(super) fn described_by(text: &str) -> Option<Resolver<Sockets>> {
+pub(super) fn described_by(text: &str) -> Option<Resolver<NameServerSockets>> {
     let plain = without_zones(text);
     let own = format!("nameserver 127.0.0.1\n{plain}");
     let parsed = [&plain, &own, "nameserver 127.0.0.1\n"]
         .into_iter()
         .find_map(|text| parse_resolv_conf(text).ok());
     let (config, options) = parsed?;
-    build(config, options, Sockets::new(text))
+    build(config, options, NameServerSockets::new(text))
 }
 
 pub(super) fn build(
     config: ResolverConfig,
     mut options: ResolverOpts,
-    sockets: Sockets,
-) -> Option<Resolver<Sockets>> {
+    sockets: NameServerSockets,
+) -> Option<Resolver<NameServerSockets>> {
     options.ip_strategy = LookupIpStrategy::Ipv6AndIpv4;
     // The cache here is bounded by addresses, not by responses, which may be large.
     options.cache_size = 0;

@@ -20,7 +20,11 @@ impl Names {
         let config = ResolverConfig::from_parts(None, Vec::new(), vec![of_server]);
         let mut options = ResolverOpts::default();
         options.attempts = 2;
-        Names::of(System::fixed(build(config, options, Sockets::new(""))))
+        Names::of(System::fixed(build(
+            config,
+            options,
+            NameServerSockets::new(""),
+        )))
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::thread::{
 
 use crate::links::{Egress, Link};
 use crate::tcp_info::FOR_LOSS;
-use crate::{Failure, given};
+use crate::{Failure, option_parsers};
 
 /// The first port that every user may bind (ip(7)).
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
@@ -70,7 +70,7 @@ pub(crate) fn for_links(links: &[Link]) -> CapabilitySet {
 /// Without a name, carriers may switch to BBR: its module is loaded now, which requires the same capability.
 pub(crate) fn for_congestion(name: Option<&str>) -> CapabilitySet {
     if name.is_none() {
-        let _ = given::congestion(FOR_LOSS);
+        let _ = option_parsers::congestion(FOR_LOSS);
     }
     let free = fs::read_to_string(FREE_CONGESTION).unwrap_or_default();
     let is_free = |name: &str| free.split_whitespace().any(|one| one == name);

@@ -29,25 +29,25 @@ const SYSTEM: [&str; 11] = [
 const LINKED: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/localtime"];
 
 /// Rules that are not in force yet.
-pub(super) struct Rules(RulesetCreated);
+pub(super) struct LandlockRules(RulesetCreated);
 
-impl Rules {
-    pub(super) fn without_files() -> Result<Rules, String> {
-        Rules::of_folders(Vec::new(), Vec::new())
+impl LandlockRules {
+    pub(super) fn without_files() -> Result<LandlockRules, String> {
+        LandlockRules::of_folders(Vec::new(), Vec::new())
     }
 
     /// Allows reading the folders of `reads` and of the system, and writing those of `writes`.
-    pub(super) fn open(reads: &[PathBuf], writes: &[PathBuf]) -> Result<Rules, String> {
+    pub(super) fn open(reads: &[PathBuf], writes: &[PathBuf]) -> Result<LandlockRules, String> {
         let linked = LINKED.map(PathBuf::from);
         let mut readable = SYSTEM.map(PathBuf::from).to_vec();
         readable.extend(reads.iter().chain(&linked).flat_map(|file| folders(file)));
-        Rules::of_folders(
+        LandlockRules::of_folders(
             readable,
             writes.iter().flat_map(|file| folders(file)).collect(),
         )
     }
 
-    fn of_folders(readable: Vec<PathBuf>, writable: Vec<PathBuf>) -> Result<Rules, String> {
+    fn of_folders(readable: Vec<PathBuf>, writable: Vec<PathBuf>) -> Result<LandlockRules, String> {
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
         let write = read
             | AccessFs::WriteFile
@@ -63,7 +63,9 @@ impl Rules {
                 .add_rules(path_beneath_rules(readable, read))?
                 .add_rules(path_beneath_rules(writable, write))
         };
-        rules().map(Rules).map_err(|error| error.to_string())
+        rules()
+            .map(LandlockRules)
+            .map_err(|error| error.to_string())
     }
 
     /// Puts the rules in force for the calling thread.

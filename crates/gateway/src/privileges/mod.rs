@@ -72,14 +72,14 @@ impl Confinement {
             warn!("core dumps stay possible: {error}");
         }
         let user = self.user.clone();
-        if !output::call_in_thread(move || renounce(user.as_ref())) {
+        if !output::call_in_thread(move || confine_thread(user.as_ref())) {
             warn!("standard error is not read: the thread that writes it keeps its privileges");
         }
         // This user may still open the folders.
         let files = files::Rules::open(&self.reads, &self.writes);
         capabilities::clear_bounding_set();
         if let Some(user) = &self.user {
-            user.become_it()?;
+            user.apply()?;
         }
         capabilities::keep(self.capabilities)?;
         // A memory image would contain keys. Changing the user sets this again.
@@ -102,10 +102,10 @@ impl Confinement {
 }
 
 /// Drops everything from a thread without files, sockets and children.
-fn renounce(user: Option<&RunAs>) {
+fn confine_thread(user: Option<&RunAs>) {
     capabilities::clear_bounding_set();
     // The other threads report missing kernel features.
-    let _ = user.map(RunAs::become_it);
+    let _ = user.map(RunAs::apply);
     let _ = capabilities::keep(CapabilitySet::empty());
     let _ = set_no_new_privs(true);
     let _ = files::Rules::without_files().and_then(files::Rules::apply);

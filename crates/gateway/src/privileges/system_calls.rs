@@ -151,7 +151,7 @@ mod filter {
         libc::CLONE_NEWUTS,
     ];
 
-    type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+    type SyscallRules = BTreeMap<c_long, Vec<SeccompRule>>;
 
     pub(in super::super) fn restrict() -> Result<(), String> {
         for (rules, error) in filters().map_err(|error| error.to_string())? {
@@ -164,9 +164,9 @@ mod filter {
     }
 
     /// Returns the calls to refuse, with their errors.
-    fn filters() -> Result<[(Rules, libc::c_int); 2], BackendError> {
+    fn filters() -> Result<[(SyscallRules, libc::c_int); 2], BackendError> {
         let refused = REFUSED.iter().chain(ALSO_REFUSED);
-        let mut rules: Rules = refused.map(|&number| (number, Vec::new())).collect();
+        let mut rules: SyscallRules = refused.map(|&number| (number, Vec::new())).collect();
 
         let namespaces = NAMESPACES.iter().map(|&flag| rule(vec![has(0, flag)?]));
         rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
@@ -185,7 +185,7 @@ mod filter {
         rules.insert(libc::SYS_pkey_mprotect, vec![runs()?]);
 
         // The flags of clone3 are in memory, which a filter cannot read. The C library falls back on clone.
-        let clone3 = Rules::from([(libc::SYS_clone3, Vec::new())]);
+        let clone3 = SyscallRules::from([(libc::SYS_clone3, Vec::new())]);
         Ok([(clone3, libc::ENOSYS), (rules, libc::EPERM)])
     }
 
@@ -200,7 +200,7 @@ mod filter {
         SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operation, flag)
     }
 
-    fn compile(rules: Rules, error: libc::c_int) -> Result<BpfProgram, BackendError> {
+    fn compile(rules: SyscallRules, error: libc::c_int) -> Result<BpfProgram, BackendError> {
         let refuse = SeccompAction::Errno(error as u32);
         let architecture = std::env::consts::ARCH.try_into()?;
         SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()

@@ -66,7 +66,7 @@ impl RunAs {
     }
 
     /// Changes all user and group identifiers of this thread, and keeps its permitted capabilities.
-    pub(super) fn become_it(&self) -> Result<(), Failure> {
+    pub(super) fn apply(&self) -> Result<(), Failure> {
         if geteuid() == self.uid {
             return Ok(());
         }

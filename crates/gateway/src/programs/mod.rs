@@ -7,17 +7,17 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
-mod conversation;
-mod far_end;
-mod hold;
-mod pool;
+mod connector;
+mod control_connection;
+mod name_pool;
 mod servers;
+mod syn_hold;
 
-pub use conversation::Conversation;
-pub use far_end::{FarEnd, LocalEnd};
-use hold::Hold;
-use pool::Pool;
+pub use connector::{Connector, LocalConnector};
+pub use control_connection::ControlConnection;
+use name_pool::NamePool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
+use syn_hold::SynHold;
 
 use crate::locks::lock;
 use crate::request::{Host, Target};
@@ -29,9 +29,9 @@ const FAILURES: usize = 1024;
 /// State of the programs.
 #[derive(Debug)]
 pub struct Programs {
-    hold: Hold,
+    hold: SynHold,
     servers: Option<Arc<Servers>>,
-    pool: Mutex<Pool>,
+    pool: Mutex<NamePool>,
     targets: Mutex<HashMap<u64, SocketAddr>>,
     failures: Mutex<VecDeque<(u64, Reason)>>,
 }
@@ -41,12 +41,12 @@ impl Programs {
     /// listen.
     ///
     /// # Errors
-    /// The errors of [`Hold::new`].
+    /// The errors of [`SynHold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
-            hold: Hold::new()?,
+            hold: SynHold::new()?,
             servers: may_listen.then(Arc::default),
-            pool: Mutex::new(Pool::new(Pool::LARGEST)),
+            pool: Mutex::new(NamePool::new(NamePool::LARGEST)),
             targets: Mutex::default(),
             failures: Mutex::default(),
         })
@@ -65,8 +65,8 @@ impl Programs {
     /// The library has closed the connection, or violated the protocol.
     pub async fn serve(
         &self,
-        far: &impl FarEnd,
-        mut conversation: Conversation,
+        connector: &impl Connector,
+        mut connection: ControlConnection,
         request: Request,
     ) -> io::Result<()> {
         let answer = match request {
@@ -75,7 +75,9 @@ impl Programs {
                 cookie,
                 wait,
             } => {
-                return self.connect(far, conversation, target, cookie, wait).await;
+                return self
+                    .connect(connector, connection, target, cookie, wait)
+                    .await;
             }
             Request::Started {} => Answer::Unknown {},
             Request::Target { cookie } => match lock(&self.targets).get(&cookie) {
@@ -108,26 +110,26 @@ impl Programs {
                 None => Answer::Unknown {},
             },
         };
-        conversation.answer(&answer).await
+        connection.answer(&answer).await
     }
 
     async fn connect(
         &self,
-        far: &impl FarEnd,
-        mut conversation: Conversation,
+        connector: &impl Connector,
+        mut connection: ControlConnection,
         target: SocketAddr,
         cookie: u64,
         wait: bool,
     ) -> io::Result<()> {
-        let Some(meaning) = self.meaning(target) else {
+        let Some(destination) = self.target_of(target) else {
             let reason = Reason::HostUnreachable;
-            return conversation.answer(&refused(reason)).await;
+            return connection.answer(&refused(reason)).await;
         };
         let at = self.hold.address();
-        conversation.answer(&Answer::Hold { at }).await?;
+        connection.answer(&Answer::Hold { at }).await?;
         // The stream is opened while the library is still busy; if the library gives up, so does the request.
-        let (program, opened) = tokio::try_join!(conversation.started(), async {
-            Ok(far.open(meaning).await)
+        let (program, opened) = tokio::try_join!(connection.started(), async {
+            Ok(connector.open(destination).await)
         })?;
         let (answer, connected) = match opened {
             Ok(stream) => {
@@ -145,17 +147,17 @@ impl Programs {
         };
         if wait {
             // A signal may have interrupted the program's wait.
-            let _ = conversation.answer(&answer).await;
+            let _ = connection.answer(&answer).await;
         }
-        drop(conversation);
+        drop(connection);
         if let Some((stream, program, _entry)) = connected {
-            far.carry(stream, program).await;
+            connector.carry(stream, program).await;
         }
         Ok(())
     }
 
     /// Returns the target of an address: a name, if it is of the pool; `None` if that name was forgotten.
-    fn meaning(&self, target: SocketAddr) -> Option<Target> {
+    fn target_of(&self, target: SocketAddr) -> Option<Target> {
         if !ropewalk_preload_protocol::in_pool(target.ip()) {
             return Some(target.into());
         }
@@ -175,7 +177,7 @@ impl Programs {
             }
             failures.push_back((cookie, reason));
         }
-        Hold::refuse(program);
+        SynHold::refuse(program);
     }
 
     fn take_failure(&self, cookie: u64) -> Option<Reason> {

@@ -22,7 +22,7 @@ const ADDRESS_NOT_SUPPORTED: u8 = 8;
 
 /// Command of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum SocksCommand {
     /// CONNECT: a connection to a target.
     Connect(Target),
     /// UDP ASSOCIATE: datagrams, while the connection lasts.
@@ -59,7 +59,7 @@ pub enum SocksError {
 pub async fn negotiate(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     passwords: Option<&Passwords>,
-) -> Result<Command, SocksError> {
+) -> Result<SocksCommand, SocksError> {
     if stream.read_u8().await? != VERSION {
         return Err(SocksError::Version);
     }
@@ -96,8 +96,8 @@ pub async fn negotiate(
         return Err(SocksError::Address);
     };
     match command {
-        1 => Ok(Command::Connect(target)),
-        3 => Ok(Command::Associate),
+        1 => Ok(SocksCommand::Connect(target)),
+        3 => Ok(SocksCommand::Associate),
         _ => {
             reply_code(stream, COMMAND_NOT_SUPPORTED).await?;
             Err(SocksError::Command(command))
@@ -180,7 +180,7 @@ mod tests {
     async fn exchange(
         says: &[u8],
         passwords: Option<&Passwords>,
-    ) -> (Result<Command, SocksError>, Vec<u8>) {
+    ) -> (Result<SocksCommand, SocksError>, Vec<u8>) {
         let (mut client, mut server) = duplex(1024);
         client.write_all(says).await.unwrap();
         client.shutdown().await.unwrap();
@@ -199,16 +199,22 @@ mod tests {
     async fn connects_by_address_and_by_name() {
         let says = b"\x05\x01\x00\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
         let (command, hears) = exchange(says, None).await;
-        assert_eq!(command.unwrap(), Command::Connect(target("10.0.0.1:80")));
+        assert_eq!(
+            command.unwrap(),
+            SocksCommand::Connect(target("10.0.0.1:80"))
+        );
         assert_eq!(hears, b"\x05\x00");
         let says = b"\x05\x02\x02\x00\x05\x01\x00\x03\x0bexample.org\x01\xbb";
         let (command, _) = exchange(says, None).await;
         assert_eq!(
             command.unwrap(),
-            Command::Connect(target("example.org:443"))
+            SocksCommand::Connect(target("example.org:443"))
         );
         let says = b"\x05\x01\x00\x05\x03\x00\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-        assert_eq!(exchange(says, None).await.0.unwrap(), Command::Associate);
+        assert_eq!(
+            exchange(says, None).await.0.unwrap(),
+            SocksCommand::Associate
+        );
     }
 
     #[tokio::test]
@@ -218,7 +224,10 @@ mod tests {
         let passwords = Passwords::read(file.path()).unwrap();
         let says = b"\x05\x01\x02\x01\x03ada\x04pass\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
         let (command, hears) = exchange(says, Some(&passwords)).await;
-        assert_eq!(command.unwrap(), Command::Connect(target("10.0.0.1:80")));
+        assert_eq!(
+            command.unwrap(),
+            SocksCommand::Connect(target("10.0.0.1:80"))
+        );
         assert_eq!(hears, b"\x05\x02\x01\x00");
         let (command, hears) = exchange(b"\x05\x01\x02\x01\x03ada\x04word", Some(&passwords)).await;
         assert!(matches!(command, Err(SocksError::Password)));

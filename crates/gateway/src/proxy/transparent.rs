@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 /// Kind of redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Redirection {
     /// By REDIRECT or DNAT.
     Redirect,
     /// By TPROXY.
@@ -46,11 +46,15 @@ pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
 ///
 /// # Errors
 /// It was not redirected but made to the proxy itself, so that connecting to its destination would loop.
-pub fn destination(socket: &TcpStream, kind: Kind, listener: SocketAddr) -> io::Result<SocketAddr> {
+pub fn destination(
+    socket: &TcpStream,
+    kind: Redirection,
+    listener: SocketAddr,
+) -> io::Result<SocketAddr> {
     let own = socket.local_addr()?;
     let original = match kind {
-        Kind::Tproxy => own,
-        Kind::Redirect => {
+        Redirection::Tproxy => own,
+        Redirection::Redirect => {
             let socket = SockRef::from(socket);
             let original = match own {
                 SocketAddr::V4(_) => socket.original_dst_v4(),
@@ -62,8 +66,8 @@ pub fn destination(socket: &TcpStream, kind: Kind, listener: SocketAddr) -> io::
         }
     };
     let is_here = match kind {
-        Kind::Tproxy => own == listener,
-        Kind::Redirect => original == own,
+        Redirection::Tproxy => own == listener,
+        Redirection::Redirect => original == own,
     };
     match is_here {
         true => Err(io::Error::other("not led here by the kernel's rules")),

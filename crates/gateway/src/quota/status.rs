@@ -17,13 +17,13 @@ pub struct QuotaStatus {
     pub used_today: Bytes,
     /// Bytes left of the period's or the day's quota, whichever is less.
     pub left: Option<Bytes>,
-    /// Time until the quota is used up, as [`Allowance::lasts`](crate::allowance::Allowance::lasts).
+    /// Time until the quota is used up, as [`QuotaPolicy::lasts`](crate::quota_policy::QuotaPolicy::lasts).
     pub lasts: Option<Duration>,
 }
 
 impl QuotaStatus {
     /// Fills in the status of the link.
-    pub(crate) fn show(&self, shown: &mut document::Link) {
+    pub(crate) fn show(&self, shown: &mut document::LinkStatus) {
         let (used, used_today) = (self.used.as_u64(), self.used_today.as_u64());
         let price = |bytes: u64| Some(self.cost? * bytes as f64 / 1e6);
         shown.used_bytes = Some(used);

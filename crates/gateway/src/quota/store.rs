@@ -18,11 +18,11 @@ use tracing::warn;
 
 use super::{QuotaStatus, Usage};
 use crate::Failure;
-use crate::allowance::AtCap;
 use crate::input_file::open_regular;
 use crate::links::Link;
 use crate::locks::lock;
 use crate::privileges::RunAs;
+use crate::quota_policy::AtCap;
 
 /// Percentages of a quota at which the user is warned.
 const WARNINGS: [u64; 3] = [75, 95, 100];
@@ -33,18 +33,18 @@ const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct UsageFile {
     links: BTreeMap<String, Usage>,
 }
 
 /// Usage of all links. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
-pub struct UsageStore(Arc<Mutex<State>>);
+pub struct UsageStore(Arc<Mutex<StoreState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct StoreState {
     file: Option<PathBuf>,
-    content: File,
+    content: UsageFile,
     unsaved: bool,
     /// The last write failed, and the user was notified.
     failed: bool,
@@ -74,12 +74,12 @@ impl UsageStore {
                     warn!("{}: {error}", aside.display());
                 }
             }
-            File::default()
+            UsageFile::default()
         });
-        let state = State {
+        let state = StoreState {
             file: Some(file),
             content,
-            ..State::default()
+            ..StoreState::default()
         };
         UsageStore(Arc::new(Mutex::new(state)))
     }
@@ -90,9 +90,9 @@ impl UsageStore {
             let mut state = self.lock();
             state.unsaved |= bytes > 0;
             let usage = state.usage(link);
-            let before = link.allowance.used_percent(usage);
+            let before = link.quota_policy.used_percent(usage);
             usage.charge(bytes);
-            (before, link.allowance.used_percent(usage))
+            (before, link.quota_policy.used_percent(usage))
         };
         let passed = |level: &u64| before < *level && *level <= after;
         if let Some(level) = WARNINGS.into_iter().rfind(passed) {
@@ -103,16 +103,16 @@ impl UsageStore {
     /// Returns the bytes left for a link; `None` if it is not counted.
     #[must_use]
     pub fn left(&self, link: &Link) -> Option<Bytes> {
-        if !link.allowance.is_metered() {
+        if !link.quota_policy.is_metered() {
             return None;
         }
-        link.allowance.left(self.lock().usage(link))
+        link.quota_policy.left(self.lock().usage(link))
     }
 
-    /// Returns the present terms of a link, as [`Allowance::terms`](crate::allowance::Allowance::terms).
+    /// Returns the present terms of a link, as [`QuotaPolicy::terms`](crate::quota_policy::QuotaPolicy::terms).
     #[must_use]
     pub fn terms(&self, link: &Link) -> Terms {
-        if !link.allowance.is_metered() {
+        if !link.quota_policy.is_metered() {
             return Terms {
                 cost: link.price(),
                 quota: None,
@@ -121,14 +121,14 @@ impl UsageStore {
         }
         let mut state = self.lock();
         let usage = state.usage(link);
-        link.allowance.terms(link.price(), usage, &Zoned::now())
+        link.quota_policy.terms(link.price(), usage, &Zoned::now())
     }
 
     /// Returns the usage of a link, for status; `None` if it is not counted.
     #[must_use]
     pub fn status(&self, link: &Link) -> Option<QuotaStatus> {
-        let allowance = &link.allowance;
-        if !allowance.is_metered() {
+        let policy = &link.quota_policy;
+        if !policy.is_metered() {
             return None;
         }
         let mut state = self.lock();
@@ -137,15 +137,15 @@ impl UsageStore {
             cost: link.cost,
             used: Bytes::new(usage.used),
             used_today: Bytes::new(usage.used_today),
-            left: allowance.left(usage),
-            lasts: allowance.lasts(usage, &Zoned::now()),
+            left: policy.left(usage),
+            lasts: policy.lasts(usage, &Zoned::now()),
         })
     }
 
     /// Whether the link must not be used now.
     #[must_use]
     pub fn is_stopped(&self, link: &Link) -> bool {
-        link.allowance.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
+        link.quota_policy.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
     }
 
     /// Writes the file, if there is one and something has changed. Logs a failure once.
@@ -183,17 +183,17 @@ impl UsageStore {
         let _ = tokio::task::spawn_blocking(move || self.save()).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         lock(&self.0)
     }
 }
 
-impl State {
+impl StoreState {
     /// Returns the usage of a link in the present period.
     fn usage(&mut self, link: &Link) -> &mut Usage {
         let links = &mut self.content.links;
         let usage = links.entry(link.name.clone()).or_default();
-        usage.advance(&link.allowance, &Zoned::now());
+        usage.advance(&link.quota_policy, &Zoned::now());
         usage
     }
 }
@@ -225,7 +225,7 @@ pub(crate) fn prepare(file: &Path, links: &[Link], user: Option<&RunAs>) -> Resu
     if is_new {
         user.owns(folder);
     }
-    let is_metered = links.iter().any(|link| link.allowance.is_metered());
+    let is_metered = links.iter().any(|link| link.quota_policy.is_metered());
     if is_metered && !fs::metadata(folder).is_ok_and(|found| user.may_write(&found)) {
         return Err(Failure::input(format!(
             "--quota-state {}: {user} may not write its folder; allowed: a file in a folder of {user}",
@@ -235,10 +235,10 @@ pub(crate) fn prepare(file: &Path, links: &[Link], user: Option<&RunAs>) -> Resu
     Ok(())
 }
 
-fn read(file: &Path) -> io::Result<File> {
+fn read(file: &Path) -> io::Result<UsageFile> {
     match open_regular(file, LONGEST) {
         Ok(text) => Ok(serde_json::from_reader(BufReader::new(text.take(LONGEST)))?),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(File::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(UsageFile::default()),
         Err(error) => Err(error),
     }
 }

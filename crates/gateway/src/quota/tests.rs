@@ -7,24 +7,24 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::{Pace, Terms};
 
 use super::{Usage, UsageStore};
-use crate::allowance::{Allowance, AtCap, Period};
 use crate::links::Link;
+use crate::quota_policy::{AtCap, Period, QuotaPolicy};
 
 fn at(text: &str) -> Zoned {
     text.parse().unwrap()
 }
 
-fn monthly(start_day: u8) -> Allowance {
-    Allowance {
+fn monthly(start_day: u8) -> QuotaPolicy {
+    QuotaPolicy {
         quota: Some(Bytes::new(1000)),
         start_day,
-        ..Allowance::default()
+        ..QuotaPolicy::default()
     }
 }
 
 #[test]
 fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
-    let allowance = monthly(31);
+    let policy = monthly(31);
     let mut usage = Usage::default();
     for (now, used) in [
         ("2027-01-30T12:00[Europe/Vienna]", 10),
@@ -34,7 +34,7 @@ fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
         ("2027-03-30T12:00[Europe/Vienna]", 20),
         ("2028-02-29T12:00[Europe/Vienna]", 10),
     ] {
-        usage.advance(&allowance, &at(now));
+        usage.advance(&policy, &at(now));
         usage.charge(10);
         assert_eq!(usage.used, used, "{now}");
     }
@@ -42,14 +42,14 @@ fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
 
 #[test]
 fn a_span_is_counted_from_the_first_byte() {
-    let allowance = Allowance {
+    let policy = QuotaPolicy {
         period: Period::Span(Time::from_secs(100)),
         ..monthly(0)
     };
     let mut usage = Usage::default();
     for (second, used) in [(1050, 10), (1149, 20), (1150, 10), (1449, 10), (1450, 10)] {
         let now = Timestamp::from_second(second).unwrap();
-        usage.advance(&allowance, &now.to_zoned(TimeZone::UTC));
+        usage.advance(&policy, &now.to_zoned(TimeZone::UTC));
         usage.charge(10);
         assert_eq!(usage.used, used, "{second}");
     }
@@ -57,16 +57,16 @@ fn a_span_is_counted_from_the_first_byte() {
 
 #[test]
 fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
-    let allowance = Allowance {
+    let policy = QuotaPolicy {
         pace: Pace::Even,
         ..monthly(11)
     };
     let mut usage = Usage::default();
     let mut allowed = |now: &str, charged: u64| {
         let now = at(now);
-        usage.advance(&allowance, &now);
+        usage.advance(&policy, &now);
         usage.charge(charged);
-        allowance.terms(1.0, &usage, &now).quota.map(Bytes::as_u64)
+        policy.terms(1.0, &usage, &now).quota.map(Bytes::as_u64)
     };
     // Counted from the middle of a month of 28 days: 14 days are left.
     assert_eq!(allowed("2027-02-25T00:00[UTC]", 0), Some(10));
@@ -89,17 +89,17 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
 
 #[test]
 fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
-    let allowance = Allowance {
+    let policy = QuotaPolicy {
         pace: Pace::Priced,
         ..monthly(1)
     };
     let mut usage = Usage::default();
     let mut cost = |now: &str, charged: u64| {
         let now = at(now);
-        usage.advance(&allowance, &now);
+        usage.advance(&policy, &now);
         usage.charge(charged);
-        let terms = allowance.terms(2.0, &usage, &now);
-        assert_eq!(terms.quota, allowance.left(&usage));
+        let terms = policy.terms(2.0, &usage, &now);
+        assert_eq!(terms.quota, policy.left(&usage));
         terms.cost
     };
     assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 2.0);
@@ -114,14 +114,14 @@ fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
     let now = at("2027-04-01T00:00[UTC]");
     let rate = Rate::from_bps(512_000);
     let at_cap = |at_cap, used| {
-        let allowance = Allowance {
+        let policy = QuotaPolicy {
             at_cap,
             ..monthly(1)
         };
         let mut usage = Usage::default();
-        usage.advance(&allowance, &now);
+        usage.advance(&policy, &now);
         usage.charge(used);
-        allowance.terms(2.0, &usage, &now)
+        policy.terms(2.0, &usage, &now)
     };
     let terms = |quota: Option<u64>, rate| Terms {
         cost: 2.0,
@@ -138,18 +138,18 @@ proptest! {
     /// Using every allowance at once leaves some in each hundredth of the period until its end.
     #[test]
     fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, looks in 200_i64..2000) {
-        let allowance = Allowance {
+        let policy = QuotaPolicy {
             quota: Some(Bytes::new(1_000_000)),
             period: Period::Span(Time::from_secs(span_s as u64)),
             pace: Pace::Even,
-            ..Allowance::default()
+            ..QuotaPolicy::default()
         };
         let mut usage = Usage::default();
         for look in 0..looks {
             let millis = began * 1000 + span_s * 1000 * look / looks;
             let now = Timestamp::from_millisecond(millis).unwrap().to_zoned(TimeZone::UTC);
-            usage.advance(&allowance, &now);
-            let most = allowance.terms(1.0, &usage, &now).quota.unwrap().as_u64();
+            usage.advance(&policy, &now);
+            let most = policy.terms(1.0, &usage, &now).quota.unwrap().as_u64();
             usage.charge(most);
             let share = look as f64 / looks as f64;
             prop_assert!(usage.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", usage.used);
@@ -167,7 +167,7 @@ fn other_terms_forget_nothing() {
     usage.charge(700);
     usage.advance(&monthly(9), &now);
     assert_eq!(usage.used, 700);
-    let span = Allowance {
+    let span = QuotaPolicy {
         period: Period::Span(Time::from_secs(3600)),
         ..monthly(0)
     };
@@ -178,18 +178,18 @@ fn other_terms_forget_nothing() {
 
 #[test]
 fn a_quota_lasts_as_it_went_since_it_was_counted() {
-    let allowance = monthly(1);
+    let policy = monthly(1);
     let mut usage = Usage::default();
     let first = at("2027-03-20T12:00[UTC]");
-    usage.advance(&allowance, &first);
-    assert_eq!(allowance.lasts(&usage, &at("2027-03-20T13:00[UTC]")), None);
+    usage.advance(&policy, &first);
+    assert_eq!(policy.lasts(&usage, &at("2027-03-20T13:00[UTC]")), None);
     usage.charge(250);
-    assert_eq!(allowance.lasts(&usage, &first), None);
+    assert_eq!(policy.lasts(&usage, &first), None);
     // A quarter in an hour, and not in the twenty days of the month so far.
-    let lasts = |usage: &Usage, now| allowance.lasts(usage, &at(now)).map(|it| it.as_secs());
+    let lasts = |usage: &Usage, now| policy.lasts(usage, &at(now)).map(|it| it.as_secs());
     assert_eq!(lasts(&usage, "2027-03-20T13:00[UTC]"), Some(3 * 3600));
     assert_eq!(lasts(&usage, "2027-03-20T11:00[UTC]"), None);
-    usage.advance(&allowance, &at("2027-04-01T00:00[UTC]"));
+    usage.advance(&policy, &at("2027-04-01T00:00[UTC]"));
     usage.charge(500);
     assert_eq!(lasts(&usage, "2027-04-01T02:00[UTC]"), Some(2 * 3600));
     usage.charge(501);
@@ -198,17 +198,17 @@ fn a_quota_lasts_as_it_went_since_it_was_counted() {
 
 #[test]
 fn what_is_nearer_to_its_end_decides() {
-    let allowance = Allowance {
+    let policy = QuotaPolicy {
         daily: Some(Bytes::new(100)),
         ..monthly(1)
     };
     let mut usage = Usage::default();
-    usage.advance(&allowance, &at("2027-03-10T23:00[UTC]"));
+    usage.advance(&policy, &at("2027-03-10T23:00[UTC]"));
     usage.charge(96);
-    assert_eq!(allowance.left(&usage), Some(Bytes::new(4)));
-    assert_eq!(allowance.used_percent(&usage), 96);
-    usage.advance(&allowance, &at("2027-03-11T00:00[UTC]"));
-    assert_eq!(allowance.left(&usage), Some(Bytes::new(100)));
+    assert_eq!(policy.left(&usage), Some(Bytes::new(4)));
+    assert_eq!(policy.used_percent(&usage), 96);
+    usage.advance(&policy, &at("2027-03-11T00:00[UTC]"));
+    assert_eq!(policy.left(&usage), Some(Bytes::new(100)));
     usage.charge(90);
     assert_eq!((usage.used, usage.used_today), (186, 90));
 }
@@ -256,15 +256,15 @@ proptest! {
             let zone = TimeZone::get(zones[zone]).unwrap();
             Timestamp::from_second(second).unwrap().to_zoned(zone)
         };
-        let mut allowance = monthly(start_day);
+        let mut policy = monthly(start_day);
         if let Some(span) = span {
-            allowance = Allowance { period: Period::Span(Time::from_secs(span)), ..monthly(0) };
+            policy = QuotaPolicy { period: Period::Span(Time::from_secs(span)), ..monthly(0) };
         }
         let mut usage = Usage::default();
-        usage.advance(&allowance, &zoned(first, 0));
+        usage.advance(&policy, &zoned(first, 0));
         let mut used = 0;
         for (back, bytes, zone) in jumps {
-            usage.advance(&allowance, &zoned(first - back, zone));
+            usage.advance(&policy, &zoned(first - back, zone));
             usage.charge(bytes);
             used += bytes;
             prop_assert_eq!((usage.used, usage.used_today), (used, used));
@@ -279,12 +279,12 @@ proptest! {
     ) {
         moments.sort_unstable();
         let zone = TimeZone::get("Europe/Vienna").unwrap();
-        let allowance = monthly(start_day);
+        let policy = monthly(start_day);
         let mut usage = Usage::default();
         let (mut month, mut used) = (None, 0);
         for second in moments {
             let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
-            usage.advance(&allowance, &now);
+            usage.advance(&policy, &now);
             usage.charge(1);
             // Months since the year zero; before its start day, a month counts as the previous one.
             let begins = (start_day as i8).min(now.days_in_month());

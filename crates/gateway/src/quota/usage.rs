@@ -8,7 +8,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Progress, Terms};
 use serde::{Deserialize, Serialize};
 
-use crate::allowance::{Allowance, AtCap, Period};
+use crate::quota_policy::{AtCap, Period, QuotaPolicy};
 
 /// Three hundred years: a clock may show any time.
 const MAX_MILLIS: i64 = 10_000_000_000_000;
@@ -35,7 +35,7 @@ pub struct Usage {
     pub used_today: u64,
 }
 
-impl Allowance {
+impl QuotaPolicy {
     /// Returns the time until the quota is used up at the mean rate so far; `None` if unknown.
     #[must_use]
     pub fn lasts(&self, usage: &Usage, now: &Zoned) -> Option<Duration> {
@@ -148,19 +148,19 @@ impl Allowance {
 
 impl Usage {
     /// Begins a new period or day, if it is time.
-    pub fn advance(&mut self, allowance: &Allowance, now: &Zoned) {
+    pub fn advance(&mut self, policy: &QuotaPolicy, now: &Zoned) {
         let today = day_number(now.date());
         if today > self.day {
             self.day = today;
             self.used_today = 0;
         }
-        let terms = allowance.calendar();
+        let terms = policy.calendar();
         let is_new = self.terms != terms;
         if self.terms.is_empty() {
             self.since = now.timestamp().as_second();
         }
-        let began = match allowance.period {
-            Period::Month => day_number(month_begins(now.date(), allowance.start_day.max(1))),
+        let began = match policy.period {
+            Period::Month => day_number(month_begins(now.date(), policy.start_day.max(1))),
             Period::Span(span) => {
                 let now = now.timestamp().as_second();
                 let span = seconds(span);

@@ -10,8 +10,8 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout_at};
 
-use super::half_open::{HalfOpen, Slot};
-use super::registry::{Joined, Member, Place, Relay};
+use super::handshake_limit::{HandshakeLimit, HandshakeSlot};
+use super::registry::{CarrierPlace, Joined, Member, Relay};
 use super::serve::serve_association;
 use crate::association::Congestion;
 use crate::handshake::{Established, HandshakeError, accept as handshake};
@@ -28,15 +28,15 @@ pub(super) const HALF_OPEN_PER_SOURCE: usize = 64;
 impl Relay {
     /// Accepts carriers from a listener until the future is dropped. Needs a tokio runtime.
     pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
-        let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
-        run(Arc::clone(self), listener, half_open).await;
+        let handshakes = HandshakeLimit::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
+        run(Arc::clone(self), listener, handshakes).await;
     }
 }
 
-pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
+pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, handshakes: Arc<HandshakeLimit>) {
     loop {
         let (socket, peer) = sockets::accept(|| listener.accept()).await;
-        let Some(slot) = half_open.begin(peer.ip()) else {
+        let Some(slot) = handshakes.begin(peer.ip()) else {
             let detail = "too many handshakes under way";
             relay.refusals.note(source(peer.ip()), "half-open", detail);
             continue;
@@ -47,7 +47,7 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
 
 /// Accepts a carrier, and serves it until it ends. An unauthenticated peer learns nothing, not even from the
 /// time of closing: its connection always ends at the handshake's time limit.
-async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
+async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: HandshakeSlot) {
     let end = Instant::now() + TIMEOUT;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
         Ok(Ok(begun)) => {
@@ -74,7 +74,7 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
 async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,
-) -> Result<(Arc<Member>, Established, Join, Place), HandshakeError> {
+) -> Result<(Arc<Member>, Established, Join, CarrierPlace), HandshakeError> {
     let config = relay.config();
     set_up_carrier(socket, config.congestion.as_deref())?;
     let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);

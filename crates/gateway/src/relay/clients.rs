@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use ropewalk_quantities::{Bytes, Rate};
 
-use crate::bucket::Bucket;
 use crate::budget::Budget;
 use crate::names::LookupLimit;
+use crate::rate_limiter::RateLimiter;
 
 /// Default limits of a client.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub struct ClientAccount {
     links: AtomicU64,
     most_links: AtomicU64,
     /// Rate limits from the client to targets, and from targets to the client.
-    pub rates: Arc<[Bucket; 2]>,
+    pub rates: Arc<[RateLimiter; 2]>,
     pub memory: Arc<Budget>,
     pub names: LookupLimit,
 }
@@ -75,7 +75,7 @@ impl ClientAccount {
             most_streams: AtomicU32::new(limits.streams),
             links: AtomicU64::new(0),
             most_links: AtomicU64::new(most_links(limits)),
-            rates: Arc::new([Bucket::new(limits.rate), Bucket::new(limits.rate)]),
+            rates: Arc::new([RateLimiter::new(limits.rate), RateLimiter::new(limits.rate)]),
             memory: Arc::new(Budget::new(limits.memory.as_u64().max(LEAST_MEMORY))),
             names: LookupLimit::new(limits.names),
         })
@@ -89,7 +89,7 @@ impl ClientAccount {
             bucket.set_rate(limits.rate);
         }
         let memory = limits.memory.as_u64().max(LEAST_MEMORY);
-        self.memory.set_most(memory);
+        self.memory.set_limit(memory);
         self.names.set(limits.names);
     }
 

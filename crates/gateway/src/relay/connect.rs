@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::own::is_own;
+use super::local_address::is_local_address;
 use super::rules::Rules;
 use crate::names::{LookupLimit, NameError, Names};
 use crate::request::{Host, Status, Target};
@@ -42,7 +42,9 @@ pub(super) async fn resolve(
 }
 
 pub(super) fn allowed(found: &[IpAddr], port: u16, rules: &Rules) -> Vec<SocketAddr> {
-    let found = found.iter().filter(|ip| rules.allow(**ip, port, is_own));
+    let found = found
+        .iter()
+        .filter(|ip| rules.allow(**ip, port, is_local_address));
     found.map(|ip| SocketAddr::new(*ip, port)).collect()
 }
 
@@ -94,7 +96,7 @@ pub(super) async fn connect(
 
 pub(super) async fn is_here(target: &Target, names: &Names, limit: &LookupLimit) -> bool {
     let found = addresses(target, names, limit).await.unwrap_or_default();
-    found.iter().any(|ip| is_own(*ip))
+    found.iter().any(|ip| is_local_address(*ip))
 }
 
 #[cfg(test)]

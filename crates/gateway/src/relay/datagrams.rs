@@ -17,10 +17,10 @@ use super::clients::ClientAccount;
 use super::connect::{allowed, known};
 use super::registry::Relay;
 use crate::association::Stream;
-use crate::bucket::Sender;
 use crate::budget::{Budget, Held};
 use crate::datagram::{self, Datagram, MAX_LEN};
 use crate::locks::lock;
+use crate::rate_limiter::Sender;
 use crate::request::{Host, Status, Target};
 
 /// Number of peers from which datagrams are accepted: the last ones that were sent to.
@@ -292,7 +292,7 @@ impl<'a> Queue<'a> {
             bytes: bytes.into(),
             _held: held,
         });
-        let most = match self.memory.is_short() {
+        let most = match self.memory.is_half_used() {
             true => 0,
             false => MOST_QUEUED,
         };

@@ -1,18 +1,18 @@
 //! `relay`: accepts carriers of known clients, and connects to the targets that they request.
 
 mod accept;
+pub(crate) mod address_class;
 mod clients;
+mod command;
 mod connect;
 mod datagrams;
-mod half_open;
-mod hellos;
-mod own;
+mod handshake_limit;
+mod local_address;
 mod registry;
+mod replay_cache;
 pub mod rules;
 mod serve;
-pub(crate) mod special;
-mod verb;
 
 pub use clients::DefaultLimits;
+pub(crate) use command::{Arguments, check, run};
 pub use registry::{Relay, RelayConfig};
-pub(crate) use verb::{Arguments, check, run};

@@ -19,17 +19,17 @@ use tokio::sync::watch;
 use tracing::{debug, info};
 
 use super::clients::{ClientAccount, DefaultLimits, LinkSlot};
-use super::hellos::Hellos;
+use super::replay_cache::ReplayCache;
 use super::rules::Rules;
-use crate::association::status::{About, LinkAbout};
+use crate::association::status::{LinkStatusContext, StatusContext};
 use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::locks::{lock, read_lock, write_lock};
-use crate::measure::responder::Responder;
+use crate::measure::responder::MeasureResponder;
 use crate::names::Names;
 use crate::programs::Programs;
-use crate::refusals::Refusals;
+use crate::refusal_log::RefusalLog;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
 use crate::uplink::link_number;
 
@@ -75,10 +75,10 @@ impl RelayConfig {
 /// Relay: the end that connects to targets.
 pub struct Relay {
     config: RwLock<Arc<RelayConfig>>,
-    pub(super) refusals: Refusals,
-    hellos: Hellos,
+    pub(super) refusals: RefusalLog,
+    replay_cache: ReplayCache,
     /// Responder to clients that measure their links.
-    pub(super) measuring: Responder,
+    pub(super) measuring: MeasureResponder,
     began: Instant,
     pub(super) names: Names,
     /// Listening programs of this machine, which need no rule.
@@ -99,7 +99,7 @@ pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 /// Association that a carrier has joined.
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
-    pub(super) place: Place,
+    pub(super) place: CarrierPlace,
     /// Identifier of a new association, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
 }
@@ -123,7 +123,7 @@ struct LinkEntry {
 }
 
 /// Place of a carrier on a link; notifies when the link has a newer carrier.
-pub(super) type Place = watch::Receiver<u64>;
+pub(super) type CarrierPlace = watch::Receiver<u64>;
 
 impl Relay {
     /// Creates a relay without listeners.
@@ -133,9 +133,9 @@ impl Relay {
             config: RwLock::new(Arc::new(config)),
             names: Names::system(),
             programs,
-            refusals: Refusals::default(),
-            hellos: Hellos::default(),
-            measuring: Responder::default(),
+            refusals: RefusalLog::default(),
+            replay_cache: ReplayCache::default(),
+            measuring: MeasureResponder::default(),
             began: Instant::now(),
             registry: Mutex::default(),
         })
@@ -176,7 +176,7 @@ impl Relay {
         if !self.config().knows(Some(*key)) {
             return Err(HandshakeError::Client(*key));
         }
-        match self.hellos.take(key, hello) {
+        match self.replay_cache.take(key, hello) {
             true => Ok(()),
             false => Err(HandshakeError::Replayed),
         }
@@ -242,14 +242,14 @@ impl Relay {
             .map(|(name, member)| member.document(name.1))
             .collect();
         associations.sort_by_key(|association| {
-            let moved = |link: &document::Link| link.sent_bytes + link.received_bytes;
+            let moved = |link: &document::LinkStatus| link.sent_bytes + link.received_bytes;
             let moved: u64 = association.links.iter().map(moved).sum();
             (Reverse(moved), association.id.clone())
         });
         associations.truncate(MAX_ASSOCIATIONS);
         Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            role: document::Role::Relay,
+            role: document::GatewayRole::Relay,
             uptime_s: self.began.elapsed().as_secs_f64(),
             associations,
             association_count: members.len() as u64,
@@ -323,31 +323,31 @@ fn retain_used(links: &mut HashMap<String, LinkEntry>) {
 }
 
 impl Member {
-    fn document(&self, name: [u8; 16]) -> document::Association {
+    fn document(&self, name: [u8; 16]) -> document::AssociationStatus {
         let mut links: Vec<(String, f64)> = self
             .links()
             .iter()
             .map(|(link, known)| (link.clone(), known.cost))
             .collect();
         links.sort_by(|one, other| one.0.cmp(&other.0));
-        self.association.document(&About {
+        self.association.document(&StatusContext {
             name,
             peer: self.account.name.clone(),
             began: self.began,
             links: links
                 .iter()
-                .map(|(link, cost)| LinkAbout {
+                .map(|(link, cost)| LinkStatusContext {
                     number: link_number(link),
                     name: link,
                     cost: *cost,
-                    idle: document::State::Down,
+                    idle: document::LinkState::Down,
                 })
                 .collect(),
         })
     }
 
     /// Returns a place for a carrier of the link, if there is one after dropping links without a carrier.
-    fn place(&self, link: &str) -> Option<Place> {
+    fn place(&self, link: &str) -> Option<CarrierPlace> {
         let mut links = self.links();
         if let Some(entry) = links.get(link) {
             return Some(entry.newest.subscribe());
@@ -390,7 +390,7 @@ impl Member {
         socket: TcpStream,
         established: Established,
         join: Join,
-        mut place: Place,
+        mut place: CarrierPlace,
         congestion: Congestion,
     ) {
         if let Ok(peer) = socket.peer_addr() {

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::special::{is_metadata, is_never, is_private, is_public, metadata_networks};
+use super::address_class::{is_metadata, is_private, is_public, is_unallowable, metadata_networks};
 
 /// Description of valid rules, for error messages.
 pub const ALLOWED: &str = "public, private, loopback or own, or an address or ADDRESS/BITS (IPv6 in \
@@ -48,15 +48,15 @@ impl Rules {
         Rules { allow, deny }
     }
 
-    /// Whether a target may be connected to; `is_own` decides whether an address belongs to this machine.
+    /// Whether a target may be connected to; `is_local` decides whether an address belongs to this machine.
     /// Names are resolved before, so that the address checked is the one connected to.
     #[must_use]
-    pub fn allow(&self, ip: IpAddr, port: u16, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
+    pub fn allow(&self, ip: IpAddr, port: u16, is_local: impl FnOnce(IpAddr) -> bool) -> bool {
         let ip = ip.to_canonical();
-        if port == 0 || is_never(ip) {
+        if port == 0 || is_unallowable(ip) {
             return false;
         }
-        let own = is_own(ip);
+        let own = is_local(ip);
         let has = |rule: &Rule| rule.has(ip, port, own);
         // A wide rule does not include the metadata services of clouds, which serve secrets.
         let is_meant = |rule: &Rule| !is_metadata(ip) || rule.hosts.is_single();
@@ -195,8 +195,8 @@ mod tests {
 
     fn allowed(allow: &[&str], deny: &[&str], ip: &str, port: u16) -> bool {
         let rules = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        let is_own = |ip: IpAddr| ip.is_loopback() || ip == Ipv4Addr::new(5, 6, 7, 8);
-        Rules::new(rules(allow), rules(deny)).allow(ip.parse().unwrap(), port, is_own)
+        let is_local = |ip: IpAddr| ip.is_loopback() || ip == Ipv4Addr::new(5, 6, 7, 8);
+        Rules::new(rules(allow), rules(deny)).allow(ip.parse().unwrap(), port, is_local)
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn ask() -> Result<Zeroizing<String>, Failure> {
     let mut text = Zeroizing::new(String::new());
     let read = if input.is_terminal() {
         output::say("The relay's token (not shown): ");
-        let _silent = Silent::terminal(&input);
+        let _silent = NoEcho::terminal(&input);
         input.lock().take(LONGEST).read_line(&mut text)
     } else {
         input.lock().take(LONGEST).read_to_string(&mut text)
@@ -93,24 +93,24 @@ fn ask() -> Result<Zeroizing<String>, Failure> {
 }
 
 /// Terminal without echo, until this is dropped.
-struct Silent<'a> {
+struct NoEcho<'a> {
     terminal: &'a io::Stdin,
     before: Termios,
 }
 
-impl Silent<'_> {
+impl NoEcho<'_> {
     /// Disables the echo; `None` if that fails.
-    fn terminal(terminal: &io::Stdin) -> Option<Silent<'_>> {
+    fn terminal(terminal: &io::Stdin) -> Option<NoEcho<'_>> {
         let before = tcgetattr(terminal).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
         silent.local_modes.insert(LocalModes::ECHONL);
         tcsetattr(terminal, OptionalActions::Flush, &silent).ok()?;
-        Some(Silent { terminal, before })
+        Some(NoEcho { terminal, before })
     }
 }
 
-impl Drop for Silent<'_> {
+impl Drop for NoEcho<'_> {
     fn drop(&mut self) {
         let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }

@@ -22,11 +22,11 @@ Example: a van and its relay
   sudo ropewalk-gateway setup client                                   # in the van; asks for it")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    end: End,
+    end: SetupCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum End {
+enum SetupCommand {
     Relay(relay::Arguments),
     Client(client::Arguments),
 }
@@ -38,7 +38,7 @@ pub(crate) struct Readers {
 
 pub(crate) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failure> {
     match &arguments.end {
-        End::Relay(arguments) => relay::run(arguments, readers),
-        End::Client(arguments) => client::run(arguments),
+        SetupCommand::Relay(arguments) => relay::run(arguments, readers),
+        SetupCommand::Client(arguments) => client::run(arguments),
     }
 }

@@ -12,7 +12,7 @@ use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace};
 use super::token::Token;
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
 use crate::tunnel::{Prefix, own_address};
-use crate::{Failure, given, output};
+use crate::{Failure, option_parsers, output};
 
 /// Write the key and the configuration of a relay, admit a client, and print its token for `setup
 /// client`. Existing files stay. Run it again to admit another client.
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     client: String,
     /// Name server that the client uses through the tunnel. Repeat for several. Default: the client's
     /// own name servers.
-    #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
+    #[arg(long, value_name = "ADDRESS", value_parser = option_parsers::host)]
     dns: Vec<IpAddr>,
     /// Address of the relay in a new tunnel. Repeat for several. Default: 10.9.0.1/24 and a unique
     /// local IPv6 address (RFC 4193).
@@ -48,7 +48,7 @@ fn parse_host(text: &str) -> Result<String, String> {
         Ok(address) => format!("[{address}]"),
         Err(_) => text.to_owned(),
     };
-    match given::relay(&format!("{host}:1")) {
+    match option_parsers::relay(&format!("{host}:1")) {
         Ok(_) if !host.is_empty() => Ok(host),
         _ => Err("no host; allowed: a name or an address, without a port".to_owned()),
     }

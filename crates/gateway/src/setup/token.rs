@@ -45,7 +45,7 @@ pub(super) enum TokenError {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct EncodedToken {
     host: String,
     port: u16,
     tunnel_port: u16,
@@ -59,7 +59,7 @@ struct Written {
 impl Token {
     /// Returns a line without a line end.
     pub fn to_text(&self) -> Zeroizing<String> {
-        let written = Written {
+        let written = EncodedToken {
             host: self.host.clone(),
             port: self.port,
             tunnel_port: self.tunnel_port,
@@ -89,12 +89,13 @@ impl Token {
         if digest(&SHA256, json).as_ref()[..CHECK] != *check {
             return Err(TokenError::NotWhole);
         }
-        let written: Written = serde_json::from_slice(json).map_err(|_| TokenError::NotWhole)?;
+        let written: EncodedToken =
+            serde_json::from_slice(json).map_err(|_| TokenError::NotWhole)?;
         read(written).ok_or(TokenError::NotWhole)
     }
 }
 
-fn read(written: Written) -> Option<Token> {
+fn read(written: EncodedToken) -> Option<Token> {
     let addresses = written.addresses.iter().map(|text| text.parse().ok());
     // It will be written to a file, so it must not contain quotes.
     let _: Target = format!("{}:{}", written.host, written.port).parse().ok()?;

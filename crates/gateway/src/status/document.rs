@@ -19,16 +19,16 @@ pub struct Document {
     /// Version of Ropewalk.
     pub version: String,
     /// Role of the gateway.
-    pub role: Role,
+    pub role: GatewayRole,
     /// Time since it started.
     pub uptime_s: f64,
     /// The busiest [`MAX_ASSOCIATIONS`].
-    pub associations: Vec<Association>,
+    pub associations: Vec<AssociationStatus>,
     /// Number of all associations.
     pub association_count: u64,
     /// Tunnels; most gateways have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tunnels: Vec<Tunnel>,
+    pub tunnels: Vec<TunnelStatus>,
     /// Of a tunnel: refused datagrams and packets so far, by reason; each reason is listed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, u64>,
@@ -37,7 +37,7 @@ pub struct Document {
 /// Role of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum GatewayRole {
     /// Relay.
     Relay,
     /// Client with a proxy.
@@ -50,7 +50,7 @@ pub enum Role {
 
 /// Association: streams over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Association {
+pub struct AssociationStatus {
     /// The first bytes of its random name, in hexadecimal.
     pub id: String,
     /// Of a proxy, the relay's address; of a relay, the client's name.
@@ -61,9 +61,9 @@ pub struct Association {
     /// Time since it began.
     pub age_s: f64,
     /// Its links, in the order in which they were configured or came up.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkStatus>,
     /// The busiest [`MAX_STREAMS`].
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamStatus>,
     /// Number of all open streams.
     pub stream_count: u64,
     /// Number of streams opened so far.
@@ -76,7 +76,7 @@ pub struct Association {
 
 /// Tunnel: packets of a virtual device over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tunnel {
+pub struct TunnelStatus {
     /// The virtual device.
     pub interface: String,
     /// The peer's address or name.
@@ -86,7 +86,7 @@ pub struct Tunnel {
     pub scheduler: Option<String>,
     /// State of the session with the peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
+    pub session: Option<SessionState>,
     /// Age of the session's keys, which are renewed every two minutes; absent before the first handshake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_age_s: Option<f64>,
@@ -116,13 +116,13 @@ pub struct Tunnel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired_packets: Option<u64>,
     /// Its links.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkStatus>,
 }
 
 /// State of a tunnel's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Session {
+pub enum SessionState {
     /// Relay: the client has no session.
     #[default]
     Closed,
@@ -136,36 +136,36 @@ pub enum Session {
     Up,
 }
 
-impl Session {
+impl SessionState {
     /// All states.
-    pub const ALL: [Session; 5] = [
-        Session::Closed,
-        Session::Handshaking,
-        Session::Refused,
-        Session::Silent,
-        Session::Up,
+    pub const ALL: [SessionState; 5] = [
+        SessionState::Closed,
+        SessionState::Handshaking,
+        SessionState::Refused,
+        SessionState::Silent,
+        SessionState::Up,
     ];
 
     /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Session::Closed => "closed",
-            Session::Handshaking => "handshaking",
-            Session::Refused => "refused",
-            Session::Silent => "silent",
-            Session::Up => "up",
+            SessionState::Closed => "closed",
+            SessionState::Handshaking => "handshaking",
+            SessionState::Refused => "refused",
+            SessionState::Silent => "silent",
+            SessionState::Up => "up",
         }
     }
 }
 
 /// Link of an association or tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Link {
+pub struct LinkStatus {
     /// Name at the client.
     pub name: String,
     /// Whether it can be used.
-    pub state: State,
+    pub state: LinkState,
     /// Reason why it is not in use: of a proxy, why its last dial failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -255,7 +255,7 @@ pub struct Rates {
 /// State of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum LinkState {
     /// It is in use.
     Up,
     /// Nothing arrived recently: it is probed, and bytes in flight were retransmitted on others.
@@ -267,38 +267,43 @@ pub enum State {
     Down,
 }
 
-impl State {
+impl LinkState {
     /// All states.
-    pub const ALL: [State; 4] = [State::Up, State::Suspected, State::Dialling, State::Down];
+    pub const ALL: [LinkState; 4] = [
+        LinkState::Up,
+        LinkState::Suspected,
+        LinkState::Dialling,
+        LinkState::Down,
+    ];
 
     /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            State::Up => "up",
-            State::Suspected => "suspected",
-            State::Dialling => "dialling",
-            State::Down => "down",
+            LinkState::Up => "up",
+            LinkState::Suspected => "suspected",
+            LinkState::Dialling => "dialling",
+            LinkState::Down => "down",
         }
     }
 }
 
-impl Role {
+impl GatewayRole {
     /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Role::Relay => "relay",
-            Role::Proxy => "proxy",
-            Role::Exec => "exec",
-            Role::Tunnel => "tunnel",
+            GatewayRole::Relay => "relay",
+            GatewayRole::Proxy => "proxy",
+            GatewayRole::Exec => "exec",
+            GatewayRole::Tunnel => "tunnel",
         }
     }
 }
 
 /// Stream of an association.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stream {
+pub struct StreamStatus {
     /// Unique in its association.
     pub id: u64,
     /// Host and port of its target, once known.
@@ -326,18 +331,19 @@ impl Document {
     /// association or such a tunnel without a link that is up. A relay that answers has no problem.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
-        let is_up = |links: &[Link]| links.iter().any(|link| link.state == State::Up);
+        let is_up = |links: &[LinkStatus]| links.iter().any(|link| link.state == LinkState::Up);
         let of_tunnels = self.tunnels.iter().find_map(|tunnel| {
             let name = &tunnel.interface;
             match tunnel.session {
-                None | Some(Session::Closed) => None,
-                Some(Session::Up) if is_up(&tunnel.links) => None,
-                Some(Session::Up) => Some(format!("{name}: no link is up")),
+                None | Some(SessionState::Closed) => None,
+                Some(SessionState::Up) if is_up(&tunnel.links) => None,
+                Some(SessionState::Up) => Some(format!("{name}: no link is up")),
                 Some(session) => Some(format!("{name}: the session is {}", session.name())),
             }
         });
-        let no_link = |association: &&Association| {
-            matches!(self.role, Role::Proxy | Role::Exec) && !is_up(&association.links)
+        let no_link = |association: &&AssociationStatus| {
+            matches!(self.role, GatewayRole::Proxy | GatewayRole::Exec)
+                && !is_up(&association.links)
         };
         let of_associations = self.associations.iter().find(no_link);
         of_tunnels
@@ -345,7 +351,7 @@ impl Document {
     }
 
     /// Iterates over the links, each with its association or tunnel.
-    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> + Clone {
+    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &LinkStatus)> + Clone {
         let associations = self.associations.iter().flat_map(|association| {
             let group = Group {
                 id: &association.id,
@@ -364,7 +370,7 @@ impl Document {
     }
 
     /// As [`links`](Document::links), mutable.
-    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut Link)> {
+    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut LinkStatus)> {
         let associations = self.associations.iter_mut().flat_map(|association| {
             let id = association.id.as_str();
             association.links.iter_mut().map(move |link| (id, link))

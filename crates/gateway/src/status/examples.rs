@@ -1,27 +1,29 @@
 //! Example documents for tests.
 
-use super::document::{Association, Document, Link, Rates, Role, State, Stream};
+use super::document::{
+    AssociationStatus, Document, GatewayRole, LinkState, LinkStatus, Rates, StreamStatus,
+};
 
 /// Returns a proxy with a link that is up, a suspected one, and a stream.
 pub fn proxy() -> Document {
     Document {
         version: "0.1.0".to_owned(),
-        role: Role::Proxy,
+        role: GatewayRole::Proxy,
         uptime_s: 3723.5,
-        associations: vec![Association {
+        associations: vec![AssociationStatus {
             id: "9f3c2a71".to_owned(),
             peer: "192.0.2.7:4433".to_owned(),
             scheduler: Some("earliest-arrival".to_owned()),
             age_s: 3700.0,
             links: vec![
-                link("wifi", State::Up, 21.5),
-                Link {
+                link("wifi", LinkState::Up, 21.5),
+                LinkStatus {
                     quota_left_bytes: Some(5_000_000_000),
                     suspicions: 3,
-                    ..link("lte", State::Suspected, 63.0)
+                    ..link("lte", LinkState::Suspected, 63.0)
                 },
             ],
-            streams: vec![Stream {
+            streams: vec![StreamStatus {
                 id: 7,
                 target: Some("example.org:443".to_owned()),
                 class: Some("streaming".to_owned()),
@@ -43,8 +45,8 @@ pub fn proxy() -> Document {
     }
 }
 
-fn link(name: &str, state: State, rtt_ms: f64) -> Link {
-    Link {
+fn link(name: &str, state: LinkState, rtt_ms: f64) -> LinkStatus {
+    LinkStatus {
         name: name.to_owned(),
         state,
         last_heard_s: Some(0.25),
@@ -61,6 +63,6 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         resent_bytes: Some(16_384),
         congestion: Some("cubic".to_owned()),
         cost: 1.0,
-        ..Link::default()
+        ..LinkStatus::default()
     }
 }

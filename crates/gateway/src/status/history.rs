@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use super::document::{Document, Rates, State};
+use super::document::{Document, LinkState, Rates};
 
 /// Age of the oldest samples, in seconds.
 pub const SPAN_S: usize = 300;
@@ -34,7 +34,7 @@ struct Series {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     rates: Option<Rates>,
-    state: State,
+    state: LinkState,
     /// Datagrams sent and lost so far.
     datagrams: Option<(u64, u64)>,
 }
@@ -163,7 +163,9 @@ impl Series {
                 .samples
                 .iter()
                 .enumerate()
-                .filter(|(_, sample)| sample.is_some_and(|known| known.state == State::Suspected))
+                .filter(|(_, sample)| {
+                    sample.is_some_and(|known| known.state == LinkState::Suspected)
+                })
                 .map(|(at, _)| missing + at)
                 .collect(),
         }
@@ -292,7 +294,7 @@ mod tests {
         let mut history = History::default();
         history.push(&at(1.0, 0));
         let mut trusted = at(2.0, 0);
-        trusted.associations[0].links[1].state = State::Up;
+        trusted.associations[0].links[1].state = LinkState::Up;
         history.push(&trusted);
         let recorded = history.recorded();
         let lte = recorded.links.iter().find(|link| link.name == "lte");

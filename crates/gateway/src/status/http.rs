@@ -69,7 +69,7 @@ async fn converse(mut stream: TcpStream, meter: &Meter) -> io::Result<()> {
             Some(()) => answer(&request, meter),
             None => return Ok(()),
         },
-        Err(_) => Answer::error("408 Request Timeout"),
+        Err(_) => StatusResponse::error("408 Request Timeout"),
     };
     timeout(TIMEOUT, async {
         stream.write_all(&answer.bytes()).await?;
@@ -95,16 +95,16 @@ async fn read_request(stream: &mut TcpStream, request: &mut Vec<u8>) -> io::Resu
     }
 }
 
-struct Answer {
+struct StatusResponse {
     status: &'static str,
     content_type: &'static str,
     body: Vec<u8>,
     with_body: bool,
 }
 
-impl Answer {
-    fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> Answer {
-        Answer {
+impl StatusResponse {
+    fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> StatusResponse {
+        StatusResponse {
             status: "200 OK",
             content_type,
             body: body.into(),
@@ -112,17 +112,17 @@ impl Answer {
         }
     }
 
-    fn json(value: &impl serde::Serialize) -> Answer {
+    fn json(value: &impl serde::Serialize) -> StatusResponse {
         match serde_json::to_vec(value) {
-            Ok(body) => Answer::new("application/json", body),
-            Err(_) => Answer::error("500 Internal Server Error"),
+            Ok(body) => StatusResponse::new("application/json", body),
+            Err(_) => StatusResponse::error("500 Internal Server Error"),
         }
     }
 
-    fn error(status: &'static str) -> Answer {
-        Answer {
+    fn error(status: &'static str) -> StatusResponse {
+        StatusResponse {
             status,
-            ..Answer::new("text/plain; charset=utf-8", format!("{status}\n"))
+            ..StatusResponse::new("text/plain; charset=utf-8", format!("{status}\n"))
         }
     }
 
@@ -147,41 +147,43 @@ pub(crate) fn status_of(request: &[u8], meter: &Meter) -> &'static str {
     answer.status
 }
 
-fn answer(request: &[u8], meter: &Meter) -> Answer {
-    let Ok(request) = Request::parse(request) else {
-        return Answer::error("400 Bad Request");
+fn answer(request: &[u8], meter: &Meter) -> StatusResponse {
+    let Ok(request) = StatusRequest::parse(request) else {
+        return StatusResponse::error("400 Bad Request");
     };
     if !request.host.is_some_and(is_loopback) {
-        return Answer::error("421 Misdirected Request");
+        return StatusResponse::error("421 Misdirected Request");
     }
     if request.from_elsewhere {
-        return Answer::error("403 Forbidden");
+        return StatusResponse::error("403 Forbidden");
     }
     if request.method != "GET" && request.method != "HEAD" {
-        return Answer::error("405 Method Not Allowed");
+        return StatusResponse::error("405 Method Not Allowed");
     }
     let found = match request.path {
-        "/" => Answer::new("text/html; charset=utf-8", include_str!("page/page.html")),
-        "/page.css" => Answer::new("text/css; charset=utf-8", include_str!("page/page.css")),
-        "/page.js" => Answer::new(
+        "/" => StatusResponse::new("text/html; charset=utf-8", include_str!("page/page.html")),
+        "/page.css" => {
+            StatusResponse::new("text/css; charset=utf-8", include_str!("page/page.css"))
+        }
+        "/page.js" => StatusResponse::new(
             "text/javascript; charset=utf-8",
             include_str!("page/page.js"),
         ),
-        "/status.json" => Answer::json(&meter.document()),
-        "/history.json" => Answer::json(&meter.recorded()),
-        "/metrics" => Answer::new(
+        "/status.json" => StatusResponse::json(&meter.document()),
+        "/history.json" => StatusResponse::json(&meter.recorded()),
+        "/metrics" => StatusResponse::new(
             metrics::CONTENT_TYPE,
             metrics::exposition(&meter.document()),
         ),
-        _ => Answer::error("404 Not Found"),
+        _ => StatusResponse::error("404 Not Found"),
     };
-    Answer {
+    StatusResponse {
         with_body: request.method == "GET",
         ..found
     }
 }
 
-struct Request<'a> {
+struct StatusRequest<'a> {
     method: &'a str,
     path: &'a str,
     host: Option<&'a str>,
@@ -189,32 +191,32 @@ struct Request<'a> {
     from_elsewhere: bool,
 }
 
-struct Malformed;
+struct MalformedRequest;
 
-impl<'a> Request<'a> {
+impl<'a> StatusRequest<'a> {
     /// Parses the request line and the relevant headers.
-    fn parse(bytes: &'a [u8]) -> Result<Request<'a>, Malformed> {
-        let text = str::from_utf8(bytes).map_err(|_| Malformed)?;
-        let (head, _) = text.split_once("\r\n\r\n").ok_or(Malformed)?;
+    fn parse(bytes: &'a [u8]) -> Result<StatusRequest<'a>, MalformedRequest> {
+        let text = str::from_utf8(bytes).map_err(|_| MalformedRequest)?;
+        let (head, _) = text.split_once("\r\n\r\n").ok_or(MalformedRequest)?;
         let mut lines = head.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');
         let (Some(method), Some(target), Some("HTTP/1.0" | "HTTP/1.1"), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
-            return Err(Malformed);
+            return Err(MalformedRequest);
         };
         let path = target.split('?').next().unwrap_or_default();
-        let mut request = Request {
+        let mut request = StatusRequest {
             method,
             path,
             host: None,
             from_elsewhere: false,
         };
         for line in lines {
-            let (name, value) = line.split_once(':').ok_or(Malformed)?;
+            let (name, value) = line.split_once(':').ok_or(MalformedRequest)?;
             let value = value.trim_matches([' ', '\t']);
             if name.eq_ignore_ascii_case("host") && request.host.replace(value).is_some() {
-                return Err(Malformed);
+                return Err(MalformedRequest);
             }
             if name.eq_ignore_ascii_case("sec-fetch-site") {
                 request.from_elsewhere |= !matches!(value, "same-origin" | "none");

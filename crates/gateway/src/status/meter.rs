@@ -12,20 +12,20 @@ use crate::lock::lock;
 use crate::locks::lock;
 
 /// Returns the status document without rates.
-pub type Source = Arc<dyn Fn() -> Document + Send + Sync>;
+pub type DocumentSource = Arc<dyn Fn() -> Document + Send + Sync>;
 
 const STEP: Duration = Duration::from_secs(1);
 
 /// Status of a gateway, with rates and its recent history.
 pub struct Meter {
-    source: Source,
+    source: DocumentSource,
     history: Mutex<History>,
 }
 
 impl Meter {
     /// Creates a meter of the documents of `source`. Rates are available after two samples of [`Meter::run`].
     #[must_use]
-    pub fn new(source: Source) -> Arc<Meter> {
+    pub fn new(source: DocumentSource) -> Arc<Meter> {
         Arc::new(Meter {
             source,
             history: Mutex::default(),

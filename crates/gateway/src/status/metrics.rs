@@ -4,7 +4,9 @@
 
 use std::fmt::Write;
 
-use super::document::{Association, Document, Group, Link, Session, State, Tunnel};
+use super::document::{
+    AssociationStatus, Document, Group, LinkState, LinkStatus, SessionState, TunnelStatus,
+};
 
 /// Content type of that format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -19,17 +21,17 @@ pub fn exposition(document: &Document) -> String {
     ];
     out.metric(
         "build_info",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "Version and role of the gateway.",
     );
     out.sample("build_info", &build, 1.0);
     out.metric(
         "uptime_seconds",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "Time since the gateway started.",
     );
     out.sample("uptime_seconds", &[], document.uptime_s);
-    out.metric("associations", Kind::Gauge, "Number of associations.");
+    out.metric("associations", MetricKind::Gauge, "Number of associations.");
     out.sample("associations", &[], document.association_count as f64);
     associations(&mut out, document);
     tunnels(&mut out, document);
@@ -39,7 +41,7 @@ pub fn exposition(document: &Document) -> String {
 
 /// Metric of a `T`, omitted if no `T` has a value.
 struct Metric<T> {
-    kind: Kind,
+    kind: MetricKind,
     name: &'static str,
     value: fn(&T) -> Option<f64>,
     help: &'static str,
@@ -49,7 +51,7 @@ struct Metric<T> {
 macro_rules! metrics {
     ($type:ty: $($kind:ident $name:literal |$of:ident| $value:expr, $help:literal;)*) => {
         &[$(Metric::<$type> {
-            kind: Kind::$kind,
+            kind: MetricKind::$kind,
             name: $name,
             value: |$of| $value.number(),
             help: $help,
@@ -58,7 +60,7 @@ macro_rules! metrics {
 }
 
 fn associations(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<Association>] = metrics! { Association:
+    const METRICS: &[Metric<AssociationStatus>] = metrics! { AssociationStatus:
         Gauge "streams" |of| of.stream_count, "Streams that are open.";
         Counter "streams_opened_total" |of| of.opened_streams, "Streams opened so far.";
         Gauge "reassembly_bytes" |of| of.reassembly_bytes, "Bytes received behind a gap.";
@@ -72,7 +74,7 @@ fn associations(out: &mut String, document: &Document) {
 }
 
 fn tunnels(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<Tunnel>] = metrics! { Tunnel:
+    const METRICS: &[Metric<TunnelStatus>] = metrics! { TunnelStatus:
         Gauge "tunnel_mtu_bytes" |of| of.mtu_bytes, "MTU of the tunnel's interface.";
         Gauge "tunnel_hold_seconds" |of| of.hold_ms.map(seconds),
             "Longest time that a packet now waits for an earlier one.";
@@ -92,13 +94,13 @@ fn tunnels(out: &mut String, document: &Document) {
     out.families(METRICS, groups);
     if tunnels.iter().any(|tunnel| tunnel.session.is_some()) {
         let help = "1 for the state of the session.";
-        out.metric("tunnel_session_state", Kind::Gauge, help);
+        out.metric("tunnel_session_state", MetricKind::Gauge, help);
     }
     for tunnel in tunnels {
         let Some(session) = tunnel.session else {
             continue;
         };
-        for state in Session::ALL {
+        for state in SessionState::ALL {
             let labels = [
                 ("group", tunnel.interface.as_str()),
                 ("peer", tunnel.peer.as_str()),
@@ -113,7 +115,7 @@ fn tunnels(out: &mut String, document: &Document) {
         .any(|tunnel| !tunnel.dropped_packets.is_empty())
     {
         let help = "Packets dropped by the tunnel.";
-        out.metric("tunnel_dropped_packets_total", Kind::Counter, help);
+        out.metric("tunnel_dropped_packets_total", MetricKind::Counter, help);
     }
     for tunnel in tunnels {
         for (reason, &count) in &tunnel.dropped_packets {
@@ -127,7 +129,7 @@ fn tunnels(out: &mut String, document: &Document) {
     }
     if !document.refused.is_empty() {
         let help = "Datagrams and packets refused by a tunnel.";
-        out.metric("tunnel_refused_total", Kind::Counter, help);
+        out.metric("tunnel_refused_total", MetricKind::Counter, help);
     }
     for (reason, &count) in &document.refused {
         out.sample("tunnel_refused_total", &[("reason", reason)], count as f64);
@@ -135,7 +137,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<Link>] = metrics! { Link:
+    const METRICS: &[Metric<LinkStatus>] = metrics! { LinkStatus:
         Gauge "link_last_heard_seconds" |link| link.last_heard_s, "Time since the last arrival on the link.";
         Gauge "link_rtt_seconds" |link| link.rtt_ms.map(seconds), "Smoothed round-trip time.";
         Gauge "link_min_rtt_seconds" |link| link.min_rtt_ms.map(seconds), "Lowest recent round-trip time.";
@@ -176,10 +178,14 @@ fn links(out: &mut String, document: &Document) {
         links.map(|(group, link)| (group, Some(link.name.as_str()), link)),
     );
     if document.links().next().is_some() {
-        out.metric("link_state", Kind::Gauge, "1 for the state of the link.");
+        out.metric(
+            "link_state",
+            MetricKind::Gauge,
+            "1 for the state of the link.",
+        );
     }
     for (group, link) in document.links() {
-        for state in State::ALL {
+        for state in LinkState::ALL {
             let labels = [
                 ("group", group.id),
                 ("peer", group.peer),
@@ -216,13 +222,13 @@ impl<T: Number> Number for Option<T> {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum MetricKind {
     Counter,
     Gauge,
 }
 
 trait Exposition {
-    fn metric(&mut self, name: &str, kind: Kind, help: &str);
+    fn metric(&mut self, name: &str, kind: MetricKind, help: &str);
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64);
 
     /// Writes metrics with all their samples, each labelled with its group and possibly a link.
@@ -251,10 +257,10 @@ trait Exposition {
 }
 
 impl Exposition for String {
-    fn metric(&mut self, name: &str, kind: Kind, help: &str) {
+    fn metric(&mut self, name: &str, kind: MetricKind, help: &str) {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
         };
         let _ = writeln!(self, "# HELP ropewalk_{name} {help}");
         let _ = writeln!(self, "# TYPE ropewalk_{name} {kind}");

@@ -1,12 +1,14 @@
 //! Text tables of the status document.
 
-use super::document::{Association, Document, Link, State, Stream, Tunnel};
+use super::document::{
+    AssociationStatus, Document, LinkState, LinkStatus, StreamStatus, TunnelStatus,
+};
 
 /// Width without a terminal.
 const WIDTH: usize = 100;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct TableOptions {
     /// Whether to use terminal colours for states.
     pub colours: bool,
     /// Characters of a line; 100 if unknown.
@@ -14,7 +16,7 @@ pub struct Look {
 }
 
 #[must_use]
-pub fn tables(document: &Document, look: Look) -> String {
+pub fn tables(document: &Document, look: TableOptions) -> String {
     let (role, version) = (document.role.name(), &document.version);
     let mut lines = vec![format!(
         "ropewalk {role} {version}, up {}",
@@ -45,7 +47,7 @@ pub fn tables(document: &Document, look: Look) -> String {
         .collect::<String>()
 }
 
-fn association_lines(association: &Association, look: Look) -> Vec<String> {
+fn association_lines(association: &AssociationStatus, look: TableOptions) -> Vec<String> {
     let mut title = vec![plain(&association.peer)];
     title.extend(association.scheduler.as_deref().map(plain));
     title.push(format!("since {}", span(association.age_s)));
@@ -68,7 +70,7 @@ fn association_lines(association: &Association, look: Look) -> Vec<String> {
     lines
 }
 
-fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
+fn tunnel_lines(tunnel: &TunnelStatus, look: TableOptions) -> Vec<String> {
     let mut title = vec![format!(
         "{} to {}",
         plain(&tunnel.interface),
@@ -103,7 +105,7 @@ fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
     lines
 }
 
-fn link_lines(links: &[Link], look: Look) -> Vec<String> {
+fn link_lines(links: &[LinkStatus], look: TableOptions) -> Vec<String> {
     let known = LINK_COLUMNS
         .into_iter()
         .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
@@ -149,7 +151,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<Link>; 24] = [
+const LINK_COLUMNS: [Column<LinkStatus>; 24] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("heard", |link| {
@@ -189,7 +191,7 @@ const LINK_COLUMNS: [Column<Link>; 24] = [
     number("suspected", |link| link.suspicions.to_string()),
 ];
 
-const STREAM_COLUMNS: [Column<Stream>; 9] = [
+const STREAM_COLUMNS: [Column<StreamStatus>; 9] = [
     number("stream", |stream| stream.id.to_string()),
     text("target", |stream| {
         maybe(stream.target.as_deref(), |target| {
@@ -206,7 +208,7 @@ const STREAM_COLUMNS: [Column<Stream>; 9] = [
 ];
 
 /// Formats rows in columns. Columns beyond the width form further tables below, each with the first column.
-fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
+fn aligned<T>(columns: &[Column<T>], rows: &[T], look: TableOptions) -> Vec<String> {
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| columns.iter().map(|column| (column.show)(row)).collect())
@@ -266,8 +268,8 @@ fn tables_of(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
 fn paint(cell: &str, padded: String, colours: bool) -> String {
     match cell {
         _ if !colours => padded,
-        _ if cell == State::Suspected.name() => format!("\x1b[1;31m{padded}\x1b[0m"),
-        _ if cell == State::Up.name() => format!("\x1b[32m{padded}\x1b[0m"),
+        _ if cell == LinkState::Suspected.name() => format!("\x1b[1;31m{padded}\x1b[0m"),
+        _ if cell == LinkState::Up.name() => format!("\x1b[32m{padded}\x1b[0m"),
         _ => padded,
     }
 }
@@ -346,7 +348,7 @@ mod tests {
     use super::super::examples;
     use super::*;
 
-    const PLAIN: Look = Look {
+    const PLAIN: TableOptions = TableOptions {
         colours: false,
         width: None,
     };
@@ -389,7 +391,7 @@ streams
     #[test]
     fn table_is_no_wider_than_the_terminal_and_omits_nothing() {
         for width in [40, 60, 80, 100, 200] {
-            let look = Look {
+            let look = TableOptions {
                 width: Some(width),
                 ..PLAIN
             };
@@ -410,7 +412,7 @@ streams
 
     #[test]
     fn lines_are_cut_to_the_terminal_without_its_colours_leaking() {
-        let look = Look {
+        let look = TableOptions {
             colours: true,
             width: Some(14),
         };

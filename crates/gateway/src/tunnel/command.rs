@@ -24,10 +24,10 @@ use crate::configuration::Reread;
 use crate::control::{self, ControlSocket};
 use crate::keys::read_secret_key;
 use crate::privileges::{Confinement, for_links};
-use crate::programs::{LocalEnd, Programs};
+use crate::programs::{LocalConnector, Programs};
 use crate::quota::{self, UsageStore};
 use crate::routes::default_interfaces;
-use crate::runtime::{Ending, block_on, until_signal};
+use crate::runtime::{EndSignal, block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 
@@ -178,8 +178,8 @@ async fn serve(
         let status = observed.status();
         Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            role: document::Role::Tunnel,
-            uptime_s: started.elapsed().as_secs_f64(),
+            role: document::GatewayRole::Tunnel,
+            uptime_s: began.elapsed().as_secs_f64(),
             associations: Vec::new(),
             association_count: 0,
             tunnels: status.documents(),
@@ -189,7 +189,7 @@ async fn serve(
     let (listener, socket) = sockets;
     status::open(listener, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &socket {
-        let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
+        let no_programs: Option<(Arc<Programs>, Arc<LocalConnector>)> = None;
         socket.serve(meter, no_programs, &mut tasks);
     }
     let broken = async {
@@ -201,7 +201,7 @@ async fn serve(
     let ended = async {
         tokio::select! {
             signal = until_signal(|| reload(&control, arguments, &again()?, rules.as_ref())) => signal,
-            () = broken => Ok(Ending::Terminated),
+            () = broken => Ok(EndSignal::Terminated),
         }
     };
     hook::run_around(hook, ended).await
@@ -237,8 +237,8 @@ fn reload(
         }
         _ => return Err(Failure::input(ROLE_OPTIONS)),
     }
-    messages.extend(again.restarts(&RELOADABLE));
-    Ok(messages)
+    said.extend(again.restarts(&RELOADABLE));
+    Ok(said)
 }
 
 /// Warns that traffic of IPv6 uses the links directly if the device has no IPv6 address.

@@ -12,8 +12,8 @@ use ropewalk_striping::tunnel::{
 use super::peer::ip_udp_len;
 use super::relay_name::RelayName;
 use crate::Link;
-use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey};
+use crate::option_parsers;
 use crate::quota::UsageStore;
 
 /// Configuration of an end of a tunnel.
@@ -204,7 +204,7 @@ pub(crate) fn own_address(text: &str) -> Result<Prefix, String> {
     let prefix: Prefix = text
         .parse()
         .map_err(|error: PrefixError| error.to_string())?;
-    match given::is_of_host(prefix.address) && prefix.len > 0 {
+    match option_parsers::is_of_host(prefix.address) && prefix.len > 0 {
         true => Ok(prefix),
         false => Err(format!(
             "{prefix} is of no host; allowed: as 10.9.0.2/24 or fd00::2/64"

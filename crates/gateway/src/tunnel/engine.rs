@@ -47,7 +47,7 @@ use super::status::{PeerStatus, TunnelStatus};
 use super::super_packet::PacketPool;
 use crate::Link;
 use crate::keys::PublicKey;
-use crate::refusals::Refusals;
+use crate::refusal_log::RefusalLog;
 use link_watch::LinkWatch;
 use name_resolution::NameResolution;
 use states::StateLog;
@@ -97,9 +97,9 @@ pub struct Engine {
     /// Something has changed since the last status update.
     status_changed: bool,
     state_log: StateLog,
-    status: TunnelStatus,
-    refused: RefusalCounts,
-    refusals: Refusals,
+    status: Status,
+    refused: Refused,
+    refusals: RefusalLog,
 }
 
 impl Engine {
@@ -147,8 +147,8 @@ impl Engine {
             published_at: epoch,
             status_changed: true,
             state_log: StateLog::default(),
-            refused: RefusalCounts::default(),
-            refusals: Refusals::default(),
+            refused: Refused::default(),
+            refusals: RefusalLog::default(),
         }
     }
 

@@ -17,7 +17,7 @@ use super::config::Prefix;
 use super::firewall::{Firewall, table_of};
 use super::hook_helper::{self, HookHelper};
 use crate::Failure;
-use crate::runtime::{Ending, notify_ready};
+use crate::runtime::{EndSignal, notify_ready};
 
 mod options;
 
@@ -45,7 +45,7 @@ pub(super) struct Hook {
 /// NAT and packet filters stay: connections continue, and a kill switch stays active.
 pub(super) async fn run_around(
     hook: Option<Hook>,
-    running: impl Future<Output = Result<Ending, Failure>>,
+    carried: impl Future<Output = Result<EndSignal, Failure>>,
 ) -> Result<(), Failure> {
     let mut running = pin!(running);
     let Some(hook) = hook.map(Arc::new) else {
@@ -73,7 +73,7 @@ pub(super) async fn run_around(
         },
     };
     let verb = match ended {
-        Ok(Ending::Interrupted) => "purge",
+        Ok(EndSignal::Interrupted) => "purge",
         _ => "down",
     };
     match run(verb).await {
@@ -205,8 +205,8 @@ mod tests {
     #[tokio::test]
     async fn run_around_runs_up_then_down_or_purge() {
         for (ending, last) in [
-            (Ok(Ending::Terminated), "down"),
-            (Ok(Ending::Interrupted), "purge"),
+            (Ok(EndSignal::Terminated), "down"),
+            (Ok(EndSignal::Interrupted), "purge"),
             (Err(Failure::run("the tunnel ends")), "down"),
         ] {
             let folder = tempfile::tempdir().unwrap();

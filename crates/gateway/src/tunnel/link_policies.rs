@@ -88,7 +88,7 @@ impl LinkPolicies {
     #[must_use]
     pub fn is_metered(&self, number: usize) -> bool {
         let link = self.links.get(number).and_then(Option::as_ref);
-        link.is_some_and(|link| link.allowance.is_metered())
+        link.is_some_and(|link| link.quota_policy.is_metered())
     }
 
     #[must_use]
@@ -102,7 +102,7 @@ impl LinkPolicies {
         for number in 0..self.links.len() {
             let bytes = carried(number).as_u64();
             if let Some(link) = &self.links[number]
-                && link.allowance.is_metered()
+                && link.quota_policy.is_metered()
             {
                 self.usage.charge(link, bytes);
                 self.update(number);

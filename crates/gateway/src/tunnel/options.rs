@@ -13,9 +13,9 @@ use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::hook::HookOptions;
 use super::relay_name::RelayName;
 use crate::configuration::ConfigurationFile;
-use crate::given;
 use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::links::check_names;
+use crate::option_parsers;
 use crate::privileges::UserOption;
 use crate::quota::{self, UsageStore};
 use crate::request::{Host, Target};
@@ -42,7 +42,7 @@ pub struct Arguments {
         conflicts_with_all = ["relay", "relay_key", "link"],
         required_unless_present = "relay",
         requires = "clients",
-        value_parser = given::listening
+        value_parser = option_parsers::listening
     )]
     pub(crate) listen: Option<SocketAddr>,
     /// Address of the relay. Each link resolves a name over its own sockets, and again while it
@@ -76,7 +76,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
     pub(crate) address: Vec<Prefix>,
     /// Address of the other end in the tunnel, for a point-to-point device.
-    #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
+    #[arg(long, value_name = "ADDRESS", value_parser = option_parsers::host)]
     peer: Option<IpAddr>,
     /// Network that is routed into the device in addition to its own prefix. Repeat for several
     /// networks.
@@ -97,11 +97,11 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "300ms")]
     skew: Time,
     /// Largest send queue, and largest reordering buffer, for each peer.
-    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
     /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
     /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
     pub(super) status: Option<SocketAddr>,
     /// Control socket for `status`. Default: ropewalk/tunnel in XDG_RUNTIME_DIR, or in /run for root.
     #[arg(long, value_name = "PATH")]
@@ -134,7 +134,7 @@ impl Arguments {
 
 /// Checks the relay's address; its name is resolved when the tunnel starts.
 fn parse_relay(text: &str) -> Result<String, String> {
-    given::relay(text).map(|_| text.to_owned())
+    option_parsers::relay(text).map(|_| text.to_owned())
 }
 
 /// Checks a device name as the kernel does (`dev_valid_name`), with at most one `%d`.
@@ -190,7 +190,7 @@ pub(super) fn read_peer_keys(arguments: &Arguments) -> Result<PeerKeys, Failure>
 /// A file of links may serve a proxy, too.
 fn warn_of_prices(links: &[Link]) {
     for link in links {
-        if link.allowance.pace == Pace::Priced {
+        if link.quota_policy.pace == Pace::Priced {
             warn!(
                 "--link {}: pace=priced has no effect: no scheduler of a tunnel uses prices",
                 link.name
@@ -223,10 +223,10 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
     let peer_keys = read_peer_keys(&arguments)?;
     let links = marked_links(&arguments);
     let mut relay_name = None;
-    let (role, address) = match (peer_keys, arguments.listen, &arguments.relay) {
-        (PeerKeys::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
-        (PeerKeys::Relay(key), _, Some(relay)) => {
-            let Target { host, port } = given::relay(relay).map_err(Failure::input)?;
+    let (role, address) = match (known, arguments.listen, &arguments.relay) {
+        (Known::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
+        (Known::Relay(key), _, Some(relay)) => {
+            let Target { host, port } = option_parsers::relay(relay).map_err(Failure::input)?;
             let address = match host {
                 Host::Address(ip) => Some(SocketAddr::new(ip, port)),
                 Host::Name(host) => {

@@ -8,7 +8,7 @@ use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters}
 
 use super::refusal::RefusalCounts;
 use crate::quota::QuotaStatus;
-use crate::status::document::{self, Session};
+use crate::status::document::{self, SessionState};
 
 /// Status of a tunnel.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct PeerStatus {
     /// Whether both ends have keys.
     pub open: bool,
     /// State of the session.
-    pub session: Session,
+    pub session: SessionState,
     /// Time of the session's handshake.
     pub handshake: Option<Instant>,
     /// Longest packet that all of its links carry; `None` if there is no link.
@@ -92,8 +92,8 @@ pub struct ReceivedTraffic {
 impl TunnelStatus {
     /// Returns the status as documents, one per peer.
     #[must_use]
-    pub fn documents(&self) -> Vec<document::Tunnel> {
-        let tunnels = self.peers.iter().map(|peer| document::Tunnel {
+    pub fn documents(&self) -> Vec<document::TunnelStatus> {
+        let tunnels = self.peers.iter().map(|peer| document::TunnelStatus {
             interface: self.device.clone(),
             peer: peer.name.clone(),
             scheduler: Some(self.scheduler.to_owned()),
@@ -126,21 +126,21 @@ impl PeerLink {
 
     /// Returns its state.
     #[must_use]
-    pub fn state(&self) -> document::State {
+    pub fn state(&self) -> document::LinkState {
         let is_used = self.sent.up && !self.sent.terms.standby && !self.is_too_narrow();
         match (is_used, self.sent.suspected) {
-            _ if self.is_dialled => document::State::Dialling,
-            (false, _) => document::State::Down,
-            (true, true) => document::State::Suspected,
-            (true, false) => document::State::Up,
+            _ if self.is_dialled => document::LinkState::Dialling,
+            (false, _) => document::LinkState::Down,
+            (true, true) => document::LinkState::Suspected,
+            (true, false) => document::LinkState::Up,
         }
     }
 }
 
-fn link(link: &PeerLink) -> document::Link {
+fn link(link: &PeerLink) -> document::LinkStatus {
     let (sent, received) = (&link.sent, &link.received);
     let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
-    let mut shown = document::Link {
+    let mut shown = document::LinkStatus {
         name: link.name.clone(),
         state: link.state(),
         last_heard_s: link.heard.map(|at| at.elapsed().as_secs_f64()),
@@ -161,7 +161,7 @@ fn link(link: &PeerLink) -> document::Link {
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: sent.up.then(|| sent.path_mtu.into()),
         peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
-        ..document::Link::default()
+        ..document::LinkStatus::default()
     };
     if let Some(quota) = &link.quota {
         quota.show(&mut shown);
@@ -187,7 +187,7 @@ mod tests {
             reason: Some("the relay has not answered".to_owned()),
         };
         let peer = PeerStatus {
-            session: Session::Handshaking,
+            session: SessionState::Handshaking,
             links: vec![link],
             ..peer()
         };
@@ -198,7 +198,7 @@ mod tests {
         };
         let document = document::Document {
             version: String::new(),
-            role: document::Role::Tunnel,
+            role: document::GatewayRole::Tunnel,
             uptime_s: 0.0,
             associations: Vec::new(),
             association_count: 0,
@@ -238,7 +238,7 @@ mod tests {
         PeerStatus {
             name: "relay".to_owned(),
             open: true,
-            session: Session::Up,
+            session: SessionState::Up,
             handshake: None,
             queued_packets: 0,
             mtu: None,

@@ -12,14 +12,14 @@ use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
-use super::{Session, UplinkState};
+use super::{UplinkSession, UplinkState};
 use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
 use crate::locks::lock;
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
-const RESOLVING: Duration = Duration::from_secs(2);
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Connection whose JOIN was accepted.
 pub(super) struct Dialled {
@@ -31,7 +31,7 @@ pub(super) struct Dialled {
 }
 
 /// A relay closes the connection of an unknown client after 5 s. An earlier close has another cause.
-const STRANGER: Duration = Duration::from_millis(4500);
+const UNKNOWN_CLIENT_TIMEOUT: Duration = Duration::from_millis(4500);
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
@@ -91,7 +91,7 @@ impl DialError {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum DialStage {
     /// Resolving the relay's name.
     Name,
     Connecting(SocketAddr),
@@ -101,38 +101,39 @@ enum Stage {
     Answered(SocketAddr),
 }
 
-impl Stage {
+impl DialStage {
     /// Returns the error of a dial that ended at this stage.
     fn failure(self, relay: &Target, error: HandshakeError) -> DialError {
         let error = match (self, error) {
-            (Stage::Hello(..), error) => error,
+            (DialStage::Hello(..), error) => error,
             (_, HandshakeError::Io(error)) => return self.io_failure(relay, error),
             (_, error) => error,
         };
         match (self, error) {
-            (Stage::Hello(at, since), HandshakeError::Io(error)) => match error.kind() {
+            (DialStage::Hello(at, since), HandshakeError::Io(error)) => match error.kind() {
                 io::ErrorKind::TimedOut => DialError::Silent(at),
-                _ if since.elapsed() >= STRANGER => DialError::Silent(at),
+                _ if since.elapsed() >= UNKNOWN_CLIENT_TIMEOUT => DialError::Silent(at),
                 _ => DialError::Closed(at),
             },
-            (Stage::Hello(at, _) | Stage::Answered(at) | Stage::Connecting(at), error) => {
-                DialError::Handshake { at, error }
-            }
-            (Stage::Name, error) => DialError::Link(io::Error::other(error)),
+            (
+                DialStage::Hello(at, _) | DialStage::Answered(at) | DialStage::Connecting(at),
+                error,
+            ) => DialError::Handshake { at, error },
+            (DialStage::Name, error) => DialError::Link(io::Error::other(error)),
         }
     }
 
     fn io_failure(self, relay: &Target, error: io::Error) -> DialError {
         match self {
-            Stage::Name => DialError::Name {
+            DialStage::Name => DialError::Name {
                 name: relay.to_string(),
                 error,
             },
-            Stage::Connecting(at) if error.kind() == io::ErrorKind::TimedOut => {
+            DialStage::Connecting(at) if error.kind() == io::ErrorKind::TimedOut => {
                 DialError::NoAnswer(at)
             }
-            Stage::Connecting(at) => DialError::Unreachable { at, error },
-            Stage::Hello(at, _) | Stage::Answered(at) => DialError::Handshake {
+            DialStage::Connecting(at) => DialError::Unreachable { at, error },
+            DialStage::Hello(at, _) | DialStage::Answered(at) => DialError::Handshake {
                 at,
                 error: error.into(),
             },
@@ -144,11 +145,11 @@ impl Stage {
 pub(super) async fn dial(
     uplink: &UplinkState,
     link: &Link,
-    session: &Session,
+    session: &UplinkSession,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
 ) -> Result<Dialled, DialError> {
-    let stage = SyncMutex::new(Stage::Name);
+    let stage = SyncMutex::new(DialStage::Name);
     let enter = |next| *lock(&stage) = next;
     let whole = dial_patiently(uplink, link, session, joining, (number, begins), &enter);
     let dialled = timeout(duration(begins.joins_within), whole).await;
@@ -156,48 +157,48 @@ pub(super) async fn dial(
     dialled.unwrap_or_else(|_| late()).map_err(|error| {
         let stage = *lock(&stage);
         match error {
-            Failed::Handshake(error) => stage.failure(&uplink.config.relay, error),
-            Failed::Link(error) => DialError::Link(error),
+            DialFailure::Handshake(error) => stage.failure(&uplink.config.relay, error),
+            DialFailure::Link(error) => DialError::Link(error),
         }
     })
 }
 
-enum Failed {
+enum DialFailure {
     Handshake(HandshakeError),
     Link(io::Error),
 }
 
-impl From<HandshakeError> for Failed {
-    fn from(error: HandshakeError) -> Failed {
-        Failed::Handshake(error)
+impl From<HandshakeError> for DialFailure {
+    fn from(error: HandshakeError) -> DialFailure {
+        DialFailure::Handshake(error)
     }
 }
 
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Failed {
-        Failed::Handshake(error.into())
+impl From<io::Error> for DialFailure {
+    fn from(error: io::Error) -> DialFailure {
+        DialFailure::Handshake(error.into())
     }
 }
 
 async fn dial_patiently(
     uplink: &UplinkState,
     link: &Link,
-    session: &Session,
+    session: &UplinkSession,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
-    enter: &(impl Fn(Stage) + Sync),
-) -> Result<Dialled, Failed> {
+    enter: &(impl Fn(DialStage) + Sync),
+) -> Result<Dialled, DialFailure> {
     let config = &uplink.config;
     let relays = uplink.relays().await?;
-    let relay = relay_for(&config.relay, relays, link, number).map_err(Failed::Link)?;
-    enter(Stage::Connecting(relay));
-    let socket = link.tcp_socket(relay).map_err(Failed::Link)?;
-    set_up_carrier(&socket, config.congestion.as_deref()).map_err(Failed::Link)?;
+    let relay = relay_for(&config.relay, relays, link, number).map_err(DialFailure::Link)?;
+    enter(DialStage::Connecting(relay));
+    let socket = link.tcp_socket(relay).map_err(DialFailure::Link)?;
+    set_up_carrier(&socket, config.congestion.as_deref()).map_err(DialFailure::Link)?;
     let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
     let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    enter(Stage::Hello(relay, Instant::now()));
+    enter(DialStage::Hello(relay, Instant::now()));
     let terms = uplink.usage.terms(link);
     let join = Join {
         association: session.name,
@@ -210,7 +211,7 @@ async fn dial_patiently(
     };
     let turn = async {
         if matches!(config.security, DialSecurity::Sealed { .. }) {
-            enter(Stage::Answered(relay));
+            enter(DialStage::Answered(relay));
         }
         Arc::clone(joining).lock_owned().await
     };
@@ -253,7 +254,7 @@ impl UplinkState {
                 }
             }
         };
-        let found = timeout(RESOLVING, resolving).await;
+        let found = timeout(RESOLVE_TIMEOUT, resolving).await;
         let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
         let mut known = lock(&self.relays);
         match found {

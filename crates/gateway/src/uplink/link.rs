@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{debug, info, warn};
 
+use super::backup_policy::{Backup, Primary};
 use super::dial::{Dialled, dial};
-use super::metered::Metered;
-use super::primaries::{Backup, Primary};
-use super::{GONE, Session, UplinkState, link_number};
+use super::metered::MeteredCarrier;
+use super::{GONE, UplinkSession, UplinkState, link_number};
 use crate::association::Congestion;
 use crate::links::{Link, Rank};
 
@@ -24,13 +24,13 @@ use crate::links::{Link, Rank};
 const INITIAL_RTO: Time = Time::from_secs(1);
 
 /// Time limit for carriers to send the close.
-pub(super) const FAREWELL: Duration = Duration::from_secs(1);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Interval of counting a metered link's bytes: its quota may be exceeded by the traffic of one interval.
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
 
 /// Maximum number of different errors that are logged until a link is up.
-const SAID: usize = 16;
+const MAX_LOGGED_ERRORS: usize = 16;
 
 /// Runs until it is aborted, or the uplink is closed or dropped.
 pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
@@ -74,7 +74,7 @@ async fn is_needless(backup: &mut Option<Backup>) {
 }
 
 /// Keeps up a carrier until the link has none and none is being dialled, or the association ends.
-async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &Arc<Link>) {
+async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<UplinkSession>, link: &Arc<Link>) {
     let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(uplink));
     let mut replacement = Some(Replacement::begin(uplink, session, link));
     while let Some(next) = replacement {
@@ -94,9 +94,9 @@ async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &
 /// to the new one's JOIN.
 async fn use_carrier<'a>(
     uplink: &'a Arc<UplinkState>,
-    session: &'a Arc<Session>,
+    session: &'a Arc<UplinkSession>,
     link: &'a Arc<Link>,
-    mut carrier: Metered,
+    mut carrier: MeteredCarrier,
     primary: &mut Option<Primary>,
 ) -> Option<Replacement<'a>> {
     let mut replacement: Option<Replacement<'a>> = None;
@@ -127,10 +127,10 @@ async fn use_carrier<'a>(
                 return replacement;
             }
             _ = session.association.closed() => {
-                let _ = timeout(FAREWELL, carrier.task.ended()).await;
+                let _ = timeout(CLOSE_TIMEOUT, carrier.task.ended()).await;
                 return None;
             }
-            () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
+            () = sleep(COUNTED_EVERY), if link.quota_policy.is_metered() => {
                 carrier.look();
                 if uplink.usage.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
@@ -153,17 +153,17 @@ async fn use_carrier<'a>(
 /// Replacement that is being dialled.
 struct Replacement<'a> {
     /// `None` if the association ends first.
-    carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
-    dials: Dials,
+    carrier: Pin<Box<dyn Future<Output = Option<MeteredCarrier>> + Send + 'a>>,
+    dials: DialSchedule,
 }
 
 impl<'a> Replacement<'a> {
     fn begin(
         uplink: &'a Arc<UplinkState>,
-        session: &'a Arc<Session>,
+        session: &'a Arc<UplinkSession>,
         link: &'a Arc<Link>,
     ) -> Replacement<'a> {
-        let dials = Dials::begin();
+        let dials = DialSchedule::begin();
         Replacement {
             carrier: Box::pin(bring_up(uplink, session, link, dials.clone())),
             dials,
@@ -177,7 +177,7 @@ impl<'a> Replacement<'a> {
 }
 
 /// Returns the carrier that is being dialled; waits for ever if there is none.
-async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<Metered> {
+async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<MeteredCarrier> {
     match replacement {
         Some(replacement) => replacement.carrier.as_mut().await,
         None => std::future::pending().await,
@@ -187,10 +187,10 @@ async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<Meter
 /// Starts a carrier on a dialled connection. `None` if the association ends first.
 async fn bring_up(
     uplink: &Arc<UplinkState>,
-    session: &Arc<Session>,
+    session: &Arc<UplinkSession>,
     link: &Arc<Link>,
-    dials: Dials,
-) -> Option<Metered> {
+    dials: DialSchedule,
+) -> Option<MeteredCarrier> {
     let dialled = tokio::select! {
         dialled = dial_until_up(uplink, session, link, dials) => dialled,
         _ = session.association.closed() => return None,
@@ -210,12 +210,12 @@ async fn bring_up(
     let congestion = Congestion::of(uplink.config.congestion.as_deref());
     let carrier = association.carry(dialled.socket, dialled.established, config, congestion);
     let (link, usage) = (Arc::clone(link), uplink.usage.clone());
-    Some(Metered::new(carrier, link, usage, dialled.terms))
+    Some(MeteredCarrier::new(carrier, link, usage, dialled.terms))
 }
 
 /// Schedule of a link's dials, and the right to join.
 #[derive(Clone)]
-struct Dials {
+struct DialSchedule {
     began: Instant,
     dialling: Dialling,
     /// Right to send a JOIN, for one dial at a time until its JOIN is answered: the relay uses the last
@@ -223,9 +223,9 @@ struct Dials {
     joining: Arc<Mutex<()>>,
 }
 
-impl Dials {
-    fn begin() -> Dials {
-        Dials {
+impl DialSchedule {
+    fn begin() -> DialSchedule {
+        DialSchedule {
             began: Instant::now(),
             dialling: Dialling::begin(Time::ZERO, INITIAL_RTO),
             joining: Arc::default(),
@@ -253,9 +253,9 @@ impl Dials {
 /// Dials several times in parallel; returns the first connection that is established.
 async fn dial_until_up(
     uplink: &Arc<UplinkState>,
-    session: &Arc<Session>,
+    session: &Arc<UplinkSession>,
     link: &Arc<Link>,
-    mut dials: Dials,
+    mut dials: DialSchedule,
 ) -> Dialled {
     let mut under_way = JoinSet::new();
     let mut said = HashSet::new();
@@ -284,7 +284,7 @@ async fn dial_until_up(
                     // Each error is logged once, even if it persists for hours.
                     let text = error.to_string();
                     uplink.set_reason(&link.name, error.status(), &text);
-                    match said.len() < SAID && said.insert(text.clone()) {
+                    match said.len() < MAX_LOGGED_ERRORS && said.insert(text.clone()) {
                         false => debug!("link {} ({}): {text}", link.name, link.egress),
                         true => warn!("link {} ({}): {text}", link.name, link.egress),
                     }

@@ -10,7 +10,7 @@ use crate::links::Link;
 use crate::quota::UsageStore;
 
 /// Carrier. Its bytes are counted for its link until this is dropped.
-pub(super) struct Metered {
+pub(super) struct MeteredCarrier {
     pub(super) task: CarrierTask,
     link: Arc<Link>,
     usage: UsageStore,
@@ -20,14 +20,14 @@ pub(super) struct Metered {
     since: u64,
 }
 
-impl Metered {
+impl MeteredCarrier {
     pub(super) fn new(
         task: CarrierTask,
         link: Arc<Link>,
         usage: UsageStore,
         terms: Terms,
-    ) -> Metered {
-        let mut metered = Metered {
+    ) -> MeteredCarrier {
+        let mut metered = MeteredCarrier {
             task,
             link,
             usage,
@@ -52,7 +52,7 @@ impl Metered {
     }
 
     fn count(&mut self) {
-        if self.link.allowance.is_metered() {
+        if self.link.quota_policy.is_metered() {
             // If the socket returns no statistics, nothing more can be counted.
             let carried = self.task.carried().unwrap_or(self.counted);
             let more = carried.saturating_sub(self.counted);
@@ -62,7 +62,7 @@ impl Metered {
     }
 }
 
-impl Drop for Metered {
+impl Drop for MeteredCarrier {
     fn drop(&mut self) {
         self.count();
     }

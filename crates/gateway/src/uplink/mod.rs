@@ -3,11 +3,11 @@
 //! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. When an association ends
 //! (the relay was restarted, or no link was up for too long), a new one is opened.
 
+mod backup_policy;
 mod dial;
-mod far_end;
 mod link;
 mod metered;
-mod primaries;
+mod relay_options;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tracing::info;
 
-use crate::association::status::{About, LinkAbout};
+use crate::association::status::{LinkStatusContext, StatusContext};
 use crate::association::{Association, Stream};
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
@@ -32,10 +32,10 @@ use crate::locks::lock;
 use crate::names::{LookupLimit, Names};
 use crate::quota::UsageStore;
 use crate::request::{Request, Status, Target};
-use crate::status::document::{Document, Role as DocumentRole, State};
+use crate::status::document::{Document, GatewayRole, LinkState};
 
 pub(crate) use dial::resolve;
-pub(crate) use far_end::FarEnd;
+pub(crate) use relay_options::RelayOptions;
 
 /// Error code of an association that the relay no longer knows.
 const GONE: u32 = 0xffff_0004;
@@ -67,12 +67,12 @@ pub struct Uplink(Arc<UplinkState>);
 
 struct UplinkState {
     config: UplinkConfig,
-    session: Mutex<Arc<Session>>,
+    session: Mutex<Arc<UplinkSession>>,
     closing: AtomicBool,
     names: Names,
     lookups: LookupLimit,
     relays: Mutex<Vec<SocketAddr>>,
-    links: Mutex<Vec<LinkEntry>>,
+    links: Mutex<Vec<LinkTask>>,
     /// Reasons of failed dials, by the name of a link without a carrier.
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
     usage: UsageStore,
@@ -80,7 +80,7 @@ struct UplinkState {
     primaries: watch::Sender<usize>,
 }
 
-struct Session {
+struct UplinkSession {
     association: Association,
     name: [u8; 16],
     began: Instant,
@@ -88,7 +88,7 @@ struct Session {
     joined: AtomicBool,
 }
 
-struct LinkEntry {
+struct LinkTask {
     link: Arc<Link>,
     task: AbortHandle,
 }
@@ -121,7 +121,7 @@ impl Uplink {
     /// If the system gives no random bytes.
     #[must_use]
     pub fn with_usage(config: UplinkConfig, usage: UsageStore) -> Uplink {
-        let session = Session::new(&config);
+        let session = UplinkSession::new(&config);
         let state = Arc::new(UplinkState {
             config,
             session: Mutex::new(session),
@@ -149,7 +149,7 @@ impl Uplink {
         }
         let link = Arc::new(link);
         let task = tokio::spawn(link::run(Arc::downgrade(&self.0), Arc::clone(&link)));
-        links.push(LinkEntry {
+        links.push(LinkTask {
             link,
             task: task.abort_handle(),
         });
@@ -217,12 +217,12 @@ impl Uplink {
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
-            () = self.is_cut_off() => Err(self.0.cut_off_status()),
+            () = self.wait_until_unreachable() => Err(self.0.unreachable_status()),
         }
     }
 
     /// Returns the reason why no link reaches the relay; `None` if one does, or nothing is known yet.
-    pub(crate) fn unreached(&self) -> Option<String> {
+    pub(crate) fn unreachable_reason(&self) -> Option<String> {
         if self.0.session().association.carrier_count() > 0 {
             return None;
         }
@@ -251,11 +251,11 @@ impl Uplink {
     }
 
     /// Waits until no carrier has received anything for [`TIMEOUT`].
-    async fn is_cut_off(&self) {
+    async fn wait_until_unreachable(&self) {
         let mut heard = Instant::now();
         while heard.elapsed() < TIMEOUT {
             sleep(TIMEOUT / 36).await;
-            if self.0.session().association.hears() {
+            if self.0.session().association.has_live_carrier() {
                 heard = Instant::now();
             }
         }
@@ -265,9 +265,9 @@ impl Uplink {
     pub async fn close(&self) {
         self.0.closing.store(true, Ordering::Release);
         self.0.session().association.close(0);
-        let deadline = Instant::now() + link::FAREWELL;
+        let deadline = Instant::now() + link::CLOSE_TIMEOUT;
         while self.0.session().association.carrier_count() > 0 && Instant::now() < deadline {
-            sleep(link::FAREWELL / 20).await;
+            sleep(link::CLOSE_TIMEOUT / 20).await;
         }
         for entry in self.0.links().drain(..) {
             entry.task.abort();
@@ -290,22 +290,22 @@ impl Uplink {
 
     /// Builds the status document of a gateway that started at `began`.
     #[must_use]
-    pub fn document(&self, role: DocumentRole, began: Instant) -> Document {
+    pub fn document(&self, role: GatewayRole, began: Instant) -> Document {
         let session = self.0.session();
         let links = self.links();
-        let about = About {
+        let about = StatusContext {
             name: session.name,
             peer: self.0.config.relay.to_string(),
             began: session.began,
             links: links
                 .iter()
-                .map(|link| LinkAbout {
+                .map(|link| LinkStatusContext {
                     number: link_number(&link.name),
                     name: &link.name,
                     cost: link.price(),
                     idle: match link.rank != Rank::Primary || self.0.usage.is_stopped(link) {
-                        true => State::Down,
-                        false => State::Dialling,
+                        true => LinkState::Down,
+                        false => LinkState::Dialling,
                     },
                 })
                 .collect(),
@@ -355,12 +355,12 @@ pub fn link_number(name: &str) -> u32 {
 }
 
 impl UplinkState {
-    fn session(&self) -> Arc<Session> {
+    fn session(&self) -> Arc<UplinkSession> {
         let session = lock(&self.session);
         Arc::clone(&session)
     }
 
-    fn links(&self) -> MutexGuard<'_, Vec<LinkEntry>> {
+    fn links(&self) -> MutexGuard<'_, Vec<LinkTask>> {
         lock(&self.links)
     }
 
@@ -379,7 +379,7 @@ impl UplinkState {
 
     /// Returns the status of requests while no link reaches the relay: [`Status::Failed`] if a link reaches a
     /// machine that does not accept this client, or the relay's name does not resolve.
-    fn cut_off_status(&self) -> Status {
+    fn unreachable_status(&self) -> Status {
         let is_failed = |(status, _): &(Status, String)| *status == Status::Failed;
         match self.reasons().values().any(is_failed) {
             true => Status::Failed,
@@ -392,16 +392,16 @@ impl UplinkState {
     }
 
     /// Replaces the association `old`, which has ended, unless another link's task has done so.
-    fn renew(&self, old: &Arc<Session>) {
+    fn renew(&self, old: &Arc<UplinkSession>) {
         let mut session = lock(&self.session);
         if Arc::ptr_eq(&session, old) {
-            *session = Session::new(&self.config);
+            *session = UplinkSession::new(&self.config);
         }
     }
 }
 
-impl Session {
-    fn new(config: &UplinkConfig) -> Arc<Session> {
+impl UplinkSession {
+    fn new(config: &UplinkConfig) -> Arc<UplinkSession> {
         let mut name = [0; 16];
         SystemRandom::new()
             .fill(&mut name)
@@ -409,7 +409,7 @@ impl Session {
         // The relay opens no streams: an incoming one would be dropped, and so reset.
         let (association, _incoming) =
             Association::new(Role::Initiator, config.association.clone());
-        Arc::new(Session {
+        Arc::new(UplinkSession {
             association,
             name,
             began: Instant::now(),

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use ropewalk_gateway::programs::{ClientEntry, Conversation, FarEnd, Programs};
+use ropewalk_gateway::programs::{ClientEntry, Connector, ControlConnection, Programs};
 use ropewalk_gateway::request::{Host, Target};
 use ropewalk_preload_protocol::Reason;
 use tokio::io::copy_bidirectional;
@@ -91,12 +91,12 @@ async fn serve(far: Arc<Far>, listener: UnixListener) {
 }
 
 async fn answer(far: &Far, control: UnixStream) -> io::Result<()> {
-    let mut conversation = Conversation::new(control);
-    let (request, _) = conversation.read().await?;
-    far.programs.serve(far, conversation, request).await
+    let mut connection = ControlConnection::new(control);
+    let (request, _) = connection.read().await?;
+    far.programs.serve(far, connection, request).await
 }
 
-impl FarEnd for Far {
+impl Connector for Far {
     type Stream = (TcpStream, Option<ClientEntry>);
 
     async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::fields::{Framing, MAX_FIELDS};
-use super::input::{Input, Source};
+use super::input::{ByteSource, Input};
 use crate::association::Stream;
 
 /// Longest line with a chunk's length, extensions included, and longest trailer section.
@@ -22,19 +22,19 @@ pub enum BodyError {
     Sink(io::Error),
 }
 
-pub trait Sink {
+pub trait ByteSink {
     fn put(&mut self, bytes: Bytes) -> impl Future<Output = io::Result<()>> + Send;
 }
 
-impl<W: AsyncWrite + Unpin + Send> Sink for W {
+impl<W: AsyncWrite + Unpin + Send> ByteSink for W {
     async fn put(&mut self, bytes: Bytes) -> io::Result<()> {
         self.write_all(&bytes).await
     }
 }
 
-pub struct ToFarEnd<'a>(pub &'a Stream);
+pub struct ToRelay<'a>(pub &'a Stream);
 
-impl Sink for ToFarEnd<'_> {
+impl ByteSink for ToRelay<'_> {
     async fn put(&mut self, bytes: Bytes) -> io::Result<()> {
         self.0.write(bytes).await.map_err(io::Error::other)
     }
@@ -42,9 +42,9 @@ impl Sink for ToFarEnd<'_> {
 
 /// Transfers a body to its end, decoding and encoding chunks as needed. Extensions and trailers of chunks are
 /// dropped (RFC 9112, sections 7.1.1 and 7.1.2). Errors: it ends early, is malformed, or is not accepted.
-pub async fn carry<S: Source>(
+pub async fn carry<S: ByteSource>(
     from: &mut Input<S>,
-    to: &mut impl Sink,
+    to: &mut impl ByteSink,
     framing: Framing,
     in_chunks: bool,
 ) -> Result<(), BodyError> {
@@ -76,9 +76,9 @@ pub async fn carry<S: Source>(
     }
 }
 
-async fn carry_bytes<S: Source>(
+async fn carry_bytes<S: ByteSource>(
     from: &mut Input<S>,
-    to: &mut impl Sink,
+    to: &mut impl ByteSink,
     mut left: u64,
     in_chunks: bool,
 ) -> Result<(), BodyError> {
@@ -94,7 +94,7 @@ async fn carry_bytes<S: Source>(
     Ok(())
 }
 
-async fn put(to: &mut impl Sink, piece: Bytes, in_chunks: bool) -> Result<(), BodyError> {
+async fn put(to: &mut impl ByteSink, piece: Bytes, in_chunks: bool) -> Result<(), BodyError> {
     if !in_chunks {
         return to.put(piece).await.map_err(BodyError::Sink);
     }
@@ -104,7 +104,7 @@ async fn put(to: &mut impl Sink, piece: Bytes, in_chunks: bool) -> Result<(), Bo
     to.put(chunk.into()).await.map_err(BodyError::Sink)
 }
 
-async fn chunk_length<S: Source>(from: &mut Input<S>) -> io::Result<u64> {
+async fn chunk_length<S: ByteSource>(from: &mut Input<S>) -> io::Result<u64> {
     loop {
         match httparse::parse_chunk_size(&from.buffer) {
             Ok(httparse::Status::Complete((len, size))) => {
@@ -119,7 +119,7 @@ async fn chunk_length<S: Source>(from: &mut Input<S>) -> io::Result<u64> {
     }
 }
 
-async fn end_of_chunk<S: Source>(from: &mut Input<S>) -> io::Result<()> {
+async fn end_of_chunk<S: ByteSource>(from: &mut Input<S>) -> io::Result<()> {
     while from.buffer.len() < 2 {
         from.need_more().await?;
     }
@@ -129,7 +129,7 @@ async fn end_of_chunk<S: Source>(from: &mut Input<S>) -> io::Result<()> {
     }
 }
 
-async fn skip_trailer<S: Source>(from: &mut Input<S>) -> io::Result<()> {
+async fn skip_trailer<S: ByteSource>(from: &mut Input<S>) -> io::Result<()> {
     loop {
         let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
         match httparse::parse_headers(&from.buffer, &mut headers) {

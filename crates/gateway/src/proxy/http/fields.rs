@@ -29,12 +29,12 @@ pub enum Framing {
     UntilEnd,
 }
 
-pub type Fields = Vec<(String, Vec<u8>)>;
+pub type HeaderFields = Vec<(String, Vec<u8>)>;
 
 /// Fields of a message, sorted: framing, connection, and end-to-end fields.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    pub end_to_end: Fields,
+    pub end_to_end: HeaderFields,
     lengths: Vec<Vec<u8>>,
     codings: Vec<Vec<u8>>,
     /// Whether the connection ends after this message.
@@ -133,7 +133,7 @@ fn is_chunked(coding: &[u8]) -> bool {
 }
 
 /// Appends fields to a message's head.
-pub fn emit(fields: &Fields, out: &mut Vec<u8>) {
+pub fn emit(fields: &HeaderFields, out: &mut Vec<u8>) {
     for (name, value) in fields {
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b": ");

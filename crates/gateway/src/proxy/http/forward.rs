@@ -9,12 +9,12 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 
 use super::HttpError;
-use super::answer::Answer;
-use super::body::{BodyError, Sink, ToFarEnd, carry};
+use super::body::{BodyError, ByteSink, ToRelay, carry};
 use super::fields::Framing;
-use super::input::{FarEnd, Input, Source};
-use super::request::Request;
-use super::response::{self, Response};
+use super::input::{ByteSource, FromRelay, Input};
+use super::proxy_response::ProxyResponse;
+use super::request::HttpRequest;
+use super::response::{self, HttpResponse};
 use crate::association::Stream;
 use crate::request::Target;
 use crate::uplink::Uplink;
@@ -32,18 +32,18 @@ pub enum Ended {
     Persistent,
     /// A response was forwarded; the connection ends.
     Last,
-    Refused(Answer),
+    Refused(ProxyResponse),
     Cut,
 }
 
 /// Forwards a request and its response, over the previous request's connection if it is to the same host.
 /// Errors: the program has closed its connection.
-pub async fn forward<S: Source>(
+pub async fn forward<S: ByteSource>(
     client: &mut Input<S>,
-    writer: &mut impl Sink,
+    writer: &mut impl ByteSink,
     uplink: &Uplink,
     origin: &mut Option<Origin>,
-    request: Request,
+    request: HttpRequest,
 ) -> Result<Ended, HttpError> {
     let is_usable = |kept: &Origin| kept.target == request.target && request.is_repeatable();
     if let Some(kept) = origin.take().filter(is_usable) {
@@ -65,8 +65,8 @@ pub async fn forward<S: Source>(
             Ok(outcome.ended())
         }
         Err(status) => {
-            let unreached = uplink.unreached();
-            let answer = Answer::unopened(status, unreached.as_deref());
+            let unreachable_reason = uplink.unreachable_reason();
+            let answer = ProxyResponse::unopened(status, unreachable_reason.as_deref());
             Ok(Ended::Refused(answer))
         }
     }
@@ -82,13 +82,13 @@ impl Outcome {
     fn ended(self) -> Ended {
         match self {
             Outcome::Ended(ended) => ended,
-            Outcome::Unanswered => Ended::Refused(Answer::bad_gateway()),
+            Outcome::Unanswered => Ended::Refused(ProxyResponse::bad_gateway()),
         }
     }
 }
 
-enum Received {
-    Whole(Response),
+enum ReceivedResponse {
+    Whole(HttpResponse),
     Nothing,
     Malformed,
     Cut,
@@ -97,15 +97,15 @@ enum Received {
 }
 
 /// Sends a request and receives its response at the same time. Returns the connection if it is persistent.
-async fn exchange<S: Source>(
+async fn exchange<S: ByteSource>(
     client: &mut Input<S>,
-    writer: &mut impl Sink,
+    writer: &mut impl ByteSink,
     origin: Origin,
-    request: &Request,
+    request: &HttpRequest,
 ) -> Result<(Outcome, Option<Origin>), HttpError> {
     let begun = AtomicBool::new(false);
     let has_begun = || begun.load(Ordering::Relaxed);
-    let mut from_host = Input::new(FarEnd(&origin.stream));
+    let mut from_host = Input::new(FromRelay(&origin.stream));
     let mut sent = None;
     let received = {
         let mut sending = pin!(send(client, &origin.stream, request));
@@ -125,19 +125,19 @@ async fn exchange<S: Source>(
                     Err(BodyError::Source(error)) => {
                         let is_wrong = error.kind() == io::ErrorKind::InvalidData;
                         return match is_wrong && !has_begun() {
-                            true => Ok((Outcome::Ended(Ended::Refused(Answer::bad_request())), None)),
+                            true => Ok((Outcome::Ended(Ended::Refused(ProxyResponse::bad_request())), None)),
                             false => Err(error.into()),
                         };
                     }
                 },
                 () = late, if end.is_some() && !has_begun() => {
-                    return Ok((Outcome::Ended(Ended::Refused(Answer::timed_out())), None));
+                    return Ok((Outcome::Ended(Ended::Refused(ProxyResponse::timed_out())), None));
                 }
             }
         }
     };
     let outcome = match received {
-        Received::Whole(response) => {
+        ReceivedResponse::Whole(response) => {
             let is_sent = sent == Some(true);
             let is_clean = from_host.buffer.is_empty();
             drop(from_host);
@@ -148,37 +148,37 @@ async fn exchange<S: Source>(
             let kept = (is_sent && is_clean && response.is_persistent).then_some(origin);
             return Ok((Outcome::Ended(ended), kept));
         }
-        Received::Nothing => Outcome::Unanswered,
-        Received::Malformed => Outcome::Ended(Ended::Refused(Answer::bad_gateway())),
-        Received::Cut => Outcome::Ended(Ended::Cut),
-        Received::Unwanted(error) => return Err(error.into()),
+        ReceivedResponse::Nothing => Outcome::Unanswered,
+        ReceivedResponse::Malformed => Outcome::Ended(Ended::Refused(ProxyResponse::bad_gateway())),
+        ReceivedResponse::Cut => Outcome::Ended(Ended::Cut),
+        ReceivedResponse::Unwanted(error) => return Err(error.into()),
     };
     Ok((outcome, None))
 }
 
 /// Whether the program's connection ends with this response.
-fn is_last(request: &Request, response: &Response) -> bool {
+fn is_last(request: &HttpRequest, response: &HttpResponse) -> bool {
     !request.is_persistent || response.body == Framing::UntilEnd
 }
 
-async fn send<S: Source>(
+async fn send<S: ByteSource>(
     client: &mut Input<S>,
     stream: &Stream,
-    request: &Request,
+    request: &HttpRequest,
 ) -> Result<(), BodyError> {
-    let mut host = ToFarEnd(stream);
+    let mut host = ToRelay(stream);
     let head = Bytes::from(request.head());
     host.put(head).await.map_err(BodyError::Sink)?;
     let in_chunks = request.body == Framing::Chunked;
     carry(client, &mut host, request.body, in_chunks).await
 }
 
-async fn receive<S: Source>(
+async fn receive<S: ByteSource>(
     host: &mut Input<S>,
-    writer: &mut impl Sink,
-    request: &Request,
+    writer: &mut impl ByteSink,
+    request: &HttpRequest,
     begun: &AtomicBool,
-) -> Received {
+) -> ReceivedResponse {
     let has_begun = || begun.load(Ordering::Relaxed);
     loop {
         let response = match response::parse(&host.buffer, request) {
@@ -188,12 +188,12 @@ async fn receive<S: Source>(
             }
             Ok(None) => match host.more().await {
                 Ok(true) => continue,
-                _ if host.buffer.is_empty() && !has_begun() => return Received::Nothing,
-                _ if has_begun() => return Received::Cut,
-                _ => return Received::Malformed,
+                _ if host.buffer.is_empty() && !has_begun() => return ReceivedResponse::Nothing,
+                _ if has_begun() => return ReceivedResponse::Cut,
+                _ => return ReceivedResponse::Malformed,
             },
-            Err(_) if has_begun() => return Received::Cut,
-            Err(_) => return Received::Malformed,
+            Err(_) if has_begun() => return ReceivedResponse::Cut,
+            Err(_) => return ReceivedResponse::Malformed,
         };
         // HTTP/1.0 has no interim responses.
         if response.is_interim() && request.minor == 0 {
@@ -202,16 +202,16 @@ async fn receive<S: Source>(
         begun.store(true, Ordering::Relaxed);
         let head = Bytes::from(response.head(request, is_last(request, &response)));
         if let Err(error) = writer.put(head).await {
-            return Received::Unwanted(error);
+            return ReceivedResponse::Unwanted(error);
         }
         if response.is_interim() {
             continue;
         }
         let in_chunks = response.body == Framing::Chunked && request.minor == 1;
         return match carry(host, writer, response.body, in_chunks).await {
-            Ok(()) => Received::Whole(response),
-            Err(BodyError::Source(_)) => Received::Cut,
-            Err(BodyError::Sink(error)) => Received::Unwanted(error),
+            Ok(()) => ReceivedResponse::Whole(response),
+            Err(BodyError::Source(_)) => ReceivedResponse::Cut,
+            Err(BodyError::Sink(error)) => ReceivedResponse::Unwanted(error),
         };
     }
 }

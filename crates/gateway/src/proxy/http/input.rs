@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
 use super::HttpError;
-use super::request::{self, Request, RequestError};
+use super::request::{self, HttpRequest, RequestError};
 use crate::association::Stream;
 use crate::proxy::passwords::Passwords;
 
@@ -21,21 +21,21 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Bytes that are read at once.
 const READ: usize = 32 << 10;
 
-pub trait Source {
+pub trait ByteSource {
     /// Appends the next bytes; `false` at the end. Errors: the source failed.
     fn more(&mut self, buffer: &mut BytesMut) -> impl Future<Output = io::Result<bool>> + Send;
 }
 
-impl<R: AsyncRead + Unpin + Send> Source for R {
+impl<R: AsyncRead + Unpin + Send> ByteSource for R {
     async fn more(&mut self, buffer: &mut BytesMut) -> io::Result<bool> {
         buffer.reserve(READ);
         Ok(self.read_buf(buffer).await? > 0)
     }
 }
 
-pub struct FarEnd<'a>(pub &'a Stream);
+pub struct FromRelay<'a>(pub &'a Stream);
 
-impl Source for FarEnd<'_> {
+impl ByteSource for FromRelay<'_> {
     async fn more(&mut self, buffer: &mut BytesMut) -> io::Result<bool> {
         let mut pieces: Vec<Bytes> = Vec::new();
         let more = self.0.read(&mut pieces).await.map_err(io::Error::other)?;
@@ -51,7 +51,7 @@ pub struct Input<S> {
     pub buffer: BytesMut,
 }
 
-impl<S: Source> Input<S> {
+impl<S: ByteSource> Input<S> {
     pub fn new(source: S) -> Input<S> {
         Input {
             source,
@@ -76,7 +76,7 @@ impl<S: Source> Input<S> {
     pub async fn request(
         &mut self,
         passwords: Option<&Passwords>,
-    ) -> Result<Option<Request>, HttpError> {
+    ) -> Result<Option<HttpRequest>, HttpError> {
         if self.buffer.is_empty() {
             match timeout(IDLE, self.more()).await {
                 Ok(Ok(true)) => {}

@@ -4,11 +4,11 @@
 //! The proxy generates all messages: hop-by-hop fields are dropped, and the framing is its own. It rejects
 //! ambiguous framing, so that no request can be smuggled within another.
 
-mod answer;
 mod body;
 mod fields;
 mod forward;
 mod input;
+mod proxy_response;
 mod request;
 mod response;
 
@@ -25,14 +25,14 @@ use super::passwords::Passwords;
 use crate::request::Target;
 use crate::uplink::Uplink;
 
-use answer::Answer;
 use forward::{Ended, forward};
 use input::Input;
+use proxy_response::ProxyResponse;
 
-pub use request::{Request, RequestError, parse};
+pub use request::{HttpRequest, RequestError, parse};
 
 /// Time for which input is discarded after the last response.
-const FAREWELL: Duration = Duration::from_secs(5);
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// Reason why the connection of a program ended abnormally.
 #[derive(Debug, thiserror::Error)]
@@ -70,14 +70,16 @@ async fn serve_requests(
         let request = match client.request(passwords).await {
             Ok(Some(request)) => request,
             Ok(None) => return Ok(None),
-            Err(HttpError::Request(error)) => break (Some(Answer::to(&error)), Err(error.into())),
+            Err(HttpError::Request(error)) => {
+                break (Some(ProxyResponse::to(&error)), Err(error.into()));
+            }
             Err(error) => return Err(error),
         };
         if request.is_connect() {
             return Ok(Some((request.target, client.buffer.freeze())));
         }
         if request.ends_here() {
-            break (Some(Answer::done()), Ok(None));
+            break (Some(ProxyResponse::done()), Ok(None));
         }
         let target = request.target.clone();
         match forward(&mut client, &mut writer, uplink, &mut origin, request).await? {
@@ -99,7 +101,7 @@ async fn serve_requests(
     }
     // Unread input when a connection is closed causes a reset, which can overtake the response.
     writer.shutdown().await?;
-    client.ignore(FAREWELL).await;
+    client.ignore(DISCARD_TIME).await;
     result
 }
 
@@ -119,7 +121,7 @@ async fn connect(
         }
         Err(status) => {
             debug!("{target}: {status}");
-            let answer = Answer::unopened(status, uplink.unreached().as_deref());
+            let answer = ProxyResponse::unopened(status, uplink.unreachable_reason().as_deref());
             answer.write(&mut socket).await?;
         }
     }

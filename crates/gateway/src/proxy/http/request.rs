@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
+use super::fields::{Framing, FramingError, HeaderFields, MAX_FIELDS, Sorted, emit, emit_framing};
 use crate::proxy::passwords::Passwords;
 use crate::request::Target;
 
@@ -38,7 +38,7 @@ pub enum RequestError {
 
 /// Request of a program.
 #[derive(Debug)]
-pub struct Request {
+pub struct HttpRequest {
     /// HTTP method.
     pub method: String,
     /// Host to forward it to.
@@ -53,7 +53,7 @@ pub struct Request {
     path: String,
     /// The host as the request has it.
     authority: String,
-    fields: Fields,
+    fields: HeaderFields,
     forwards: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ pub struct Request {
 pub fn parse(
     bytes: &[u8],
     passwords: Option<&Passwords>,
-) -> Result<Option<(Request, usize)>, RequestError> {
+) -> Result<Option<(HttpRequest, usize)>, RequestError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut head = httparse::Request::new(&mut headers);
     let len = match head.parse(bytes) {
@@ -103,7 +103,7 @@ pub fn parse(
     };
     let forwards = head.headers.iter();
     let mut forwards = forwards.filter(|field| field.name.eq_ignore_ascii_case("max-forwards"));
-    let request = Request {
+    let request = HttpRequest {
         target: match method {
             "CONNECT" => target.parse(),
             _ => with_port(authority).parse(),
@@ -130,7 +130,7 @@ pub fn parse(
     Ok(Some((request, len)))
 }
 
-impl Request {
+impl HttpRequest {
     /// Whether its method is CONNECT.
     #[must_use]
     pub fn is_connect(&self) -> bool {
@@ -152,7 +152,7 @@ impl Request {
     /// Returns its head for the host.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
-        let Request {
+        let HttpRequest {
             method,
             path,
             authority,
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn request(text: &str) -> Result<Request, RequestError> {
+    fn request(text: &str) -> Result<HttpRequest, RequestError> {
         parse(text.as_bytes(), None).map(|parsed| parsed.expect("all of it").0)
     }
 

@@ -1,19 +1,19 @@
 //! Parser of response heads.
 
-use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
-use super::request::Request;
+use super::fields::{Framing, FramingError, HeaderFields, MAX_FIELDS, Sorted, emit, emit_framing};
+use super::request::HttpRequest;
 
 pub const LONGEST: usize = 64 << 10;
 
 #[derive(Debug)]
-pub struct Response {
+pub struct HttpResponse {
     pub code: u16,
     pub body: Framing,
     /// Whether the host accepts another request on this connection.
     pub is_persistent: bool,
     reason: String,
     minor: u8,
-    fields: Fields,
+    fields: HeaderFields,
     /// Length of the omitted body (HEAD, 304).
     length: Option<u64>,
 }
@@ -28,7 +28,10 @@ pub enum ResponseError {
 }
 
 /// Parses the response to a request; returns it and its head's length, `None` if incomplete.
-pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, ResponseError> {
+pub fn parse(
+    bytes: &[u8],
+    to: &HttpRequest,
+) -> Result<Option<(HttpResponse, usize)>, ResponseError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut head = httparse::Response::new(&mut headers);
     let len = match head.parse(bytes) {
@@ -49,7 +52,7 @@ pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, Re
         true => Framing::Empty,
         false => sorted.response(minor)?,
     };
-    let response = Response {
+    let response = HttpResponse {
         code,
         body,
         is_persistent: minor == 1 && !sorted.closes && body != Framing::UntilEnd,
@@ -63,7 +66,7 @@ pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, Re
     Ok(Some((response, len)))
 }
 
-impl Response {
+impl HttpResponse {
     /// Whether it is an interim response, before the final one.
     #[must_use]
     pub fn is_interim(&self) -> bool {
@@ -72,8 +75,8 @@ impl Response {
 
     /// Returns its head for the program. `is_last` ends the connection. HTTP/1.0 clients get no chunks.
     #[must_use]
-    pub fn head(&self, to: &Request, is_last: bool) -> Vec<u8> {
-        let Response { code, reason, .. } = self;
+    pub fn head(&self, to: &HttpRequest, is_last: bool) -> Vec<u8> {
+        let HttpResponse { code, reason, .. } = self;
         let mut out = format!("HTTP/1.1 {code} {reason}\r\n").into_bytes();
         emit(&self.fields, &mut out);
         out.extend_from_slice(format!("Via: 1.{} ropewalk\r\n", self.minor).as_bytes());
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
     use crate::proxy::http::request;
 
-    fn request(text: &str) -> Request {
+    fn request(text: &str) -> HttpRequest {
         request::parse(text.as_bytes(), None).unwrap().unwrap().0
     }
 

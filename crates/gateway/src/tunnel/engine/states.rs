@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
 
-use super::{Engine, HandshakeRole};
-use crate::status::document::{Session, State};
+use super::{End, Engine};
+use crate::status::document::{LinkState, SessionState};
 use crate::tunnel::status::{PeerLink, PeerStatus};
 
 pub(super) const TOO_NARROW: &str =
@@ -22,10 +22,10 @@ impl Engine {
             return;
         };
         status.session = match self.peers[0].is_open(now) {
-            true if self.peers[0].is_silent_for(now, SILENCE) => Session::Silent,
-            true => Session::Up,
-            false if dialer.is_refused() => Session::Refused,
-            false => Session::Handshaking,
+            true if self.peers[0].is_silent_for(now, SILENCE) => SessionState::Silent,
+            true => SessionState::Up,
+            false if dialer.is_turned_away() => SessionState::Refused,
+            false => SessionState::Handshaking,
         };
         let numbers = 0..self.policies.len();
         let listed = numbers.filter(|&number| self.policies.name(number).is_some());
@@ -48,25 +48,27 @@ impl Engine {
     }
 }
 
-fn reason(link: &PeerLink, session: Session) -> Option<&'static str> {
+fn reason(link: &PeerLink, session: SessionState) -> Option<&'static str> {
     match link.state() {
-        State::Dialling if session == Session::Refused => Some("the relay refuses this client"),
-        State::Dialling => Some("the relay has not answered"),
-        State::Suspected => Some("the relay does not answer"),
-        State::Down if link.is_too_narrow() => Some(TOO_NARROW),
-        State::Down | State::Up => None,
+        LinkState::Dialling if session == SessionState::Refused => {
+            Some("the relay refuses this client")
+        }
+        LinkState::Dialling => Some("the relay has not answered"),
+        LinkState::Suspected => Some("the relay does not answer"),
+        LinkState::Down if link.is_too_narrow() => Some(TOO_NARROW),
+        LinkState::Down | LinkState::Up => None,
     }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct StateLog {
-    session: Option<Session>,
+    session: Option<SessionState>,
     links: Vec<(String, Logged)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Logged {
-    state: State,
+    state: LinkState,
     reason: Option<String>,
     at: Instant,
 }
@@ -76,7 +78,7 @@ impl StateLog {
         if self.session != Some(status.session) {
             let name = status.session.name();
             match status.session {
-                Session::Refused | Session::Silent => warn!("session: {name}"),
+                SessionState::Refused | SessionState::Silent => warn!("session: {name}"),
                 _ => info!("session: {name}"),
             }
             self.session = Some(status.session);
@@ -84,8 +86,8 @@ impl StateLog {
         for link in &status.links {
             if let Some(line) = self.change(now, link) {
                 match link.state() {
-                    State::Up | State::Dialling => info!("{line}"),
-                    State::Suspected | State::Down => warn!("{line}"),
+                    LinkState::Up | LinkState::Dialling => info!("{line}"),
+                    LinkState::Suspected | LinkState::Down => warn!("{line}"),
                 }
             }
         }
@@ -147,7 +149,7 @@ mod tests {
         assert_eq!(first.as_deref(), Some("link wifi: up"));
         assert_eq!(log.change(start + LOGGED_EVERY, &link), None);
         link.sent.suspected = true;
-        link.reason = reason(&link, Session::Up).map(str::to_owned);
+        link.reason = reason(&link, SessionState::Up).map(str::to_owned);
         let later = start + LOGGED_EVERY * 2;
         let line = log.change(later, &link);
         assert_eq!(

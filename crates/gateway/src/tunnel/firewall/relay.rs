@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::{REJECT, chain, families, list};
+use super::{REFUSE, chain, families, list};
+use crate::relay::address_class;
 use crate::relay::rules::{Hosts, Rule};
-use crate::relay::special;
 use crate::tunnel::config::Prefix;
 
 const ISATAP: &str = "ip6 daddr & ::fdff:ffff:0:0 != ::5efe:0:0 ";
@@ -144,15 +144,18 @@ fn forwarded(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
         Hosts::Public => vec![
             format!(
                 "ip daddr != {{ {} }} {v4}{ports}",
-                list(special::not_public_v4())
+                list(address_class::not_public_v4())
             ),
             format!(
                 "ip6 daddr 2000::/3 ip6 daddr != {{ {} }} {v6}{ISATAP}{ports}",
-                list(special::not_public_v6())
+                list(address_class::not_public_v6())
             ),
         ],
         Hosts::Private => vec![
-            format!("ip daddr {{ {} }} {v4}{ports}", list(special::private_v4())),
+            format!(
+                "ip daddr {{ {} }} {v4}{ports}",
+                list(address_class::private_v4())
+            ),
             format!("ip6 daddr fc00::/7 {v6}{ports}"),
         ],
         Hosts::Network { address, bits } => vec![network(*address, *bits) + &ports],

@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 
 use super::Hook;
 use crate::Failure;
-use crate::given;
 use crate::links::Egress;
+use crate::option_parsers;
 use crate::relay::rules::Rule;
 use crate::tunnel::config::Prefix;
 use crate::tunnel::firewall::{Firewall, KillSwitch};
@@ -30,7 +30,7 @@ pub(crate) struct HookOptions {
     #[arg(long, requires = "hook")]
     pub(in crate::tunnel) default_route: bool,
     /// Hook of a client: name server that is used through the tunnel. Repeat for several name servers.
-    #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = given::host)]
+    #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = option_parsers::host)]
     dns: Vec<IpAddr>,
     /// Hook of a client with --default-route: traffic outside the tunnel. `block` lets traffic leave
     /// this machine only through the tunnel, even while it is down (a kill switch). `allow` lets it use

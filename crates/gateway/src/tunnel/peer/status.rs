@@ -63,8 +63,8 @@ impl Peer {
             name: self.name.clone(),
             open: self.is_open(now.0),
             session: match self.is_open(now.0) {
-                true => document::Session::Up,
-                false => document::Session::Closed,
+                true => document::SessionState::Up,
+                false => document::SessionState::Closed,
             },
             handshake: self.current.as_ref().map(|keys| keys.since),
             queued_packets: self.sender.queued_packets() as u64,

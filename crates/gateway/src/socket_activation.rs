@@ -14,7 +14,7 @@ const FIRST: RawFd = 3;
 const MAX: RawFd = 64;
 
 /// Takes all listeners that are meant for this process. Call it once.
-pub(crate) fn handed_over() -> Vec<TcpListener> {
+pub(crate) fn passed_listeners() -> Vec<TcpListener> {
     let number = |name| env::var(name).ok()?.parse::<u32>().ok();
     if number("LISTEN_PID") != Some(process::id()) {
         return Vec::new();

@@ -11,25 +11,25 @@ use tracing::debug;
 
 use super::http::HttpError;
 use super::passwords::Passwords;
-use super::socks5::{self, Command};
-use super::transparent::{self, Kind};
+use super::socks5::{self, SocksCommand};
+use super::transparent::{self, Redirection};
 use super::{datagrams, http};
+use crate::foreign_protocol::{ForeignProtocol, LOOK};
 use crate::locks::{read_lock, write_lock};
-use crate::refusals::Refusals;
+use crate::refusal_log::RefusalLog;
 use crate::request::{Status, Target};
 use crate::sockets;
 use crate::source::source;
-use crate::stranger::{LOOK, Stranger};
 use crate::uplink::Uplink;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Frontend: accepts connections of programs, and connects them to their targets.
-pub(super) struct Front {
+pub(super) struct Frontend {
     pub(super) uplink: Uplink,
     /// Required users and passwords.
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
-    pub(super) refusals: Refusals,
+    pub(super) refusals: RefusalLog,
     /// Permits for further connections, over all listeners.
     pub(super) places: Arc<Semaphore>,
 }
@@ -40,10 +40,10 @@ pub(super) enum ListenerKind {
     /// By SOCKS5 or HTTP; the first byte decides.
     Explicit,
     /// Redirected here by the kernel's rules.
-    Transparent(Kind),
+    Transparent(Redirection),
 }
 
-impl Front {
+impl Frontend {
     fn passwords(&self) -> Option<Arc<Passwords>> {
         let passwords = read_lock(&self.passwords);
         passwords.clone()
@@ -55,7 +55,7 @@ impl Front {
     }
 
     /// Accepts connections until the future is dropped.
-    pub(super) async fn run(self: Arc<Front>, listener: TcpListener, kind: ListenerKind) {
+    pub(super) async fn run(self: Arc<Frontend>, listener: TcpListener, kind: ListenerKind) {
         loop {
             let (socket, peer) = sockets::accept(|| listener.accept()).await;
             let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
@@ -66,13 +66,15 @@ impl Front {
             };
             // Stream data keep the pieces in which they were written.
             let _ = socket.set_nodelay(true);
-            let front = Arc::clone(&self);
+            let frontend = Arc::clone(&self);
             let listener = listener.local_addr().unwrap_or(peer);
             tokio::spawn(async move {
                 match kind {
-                    ListenerKind::Explicit => front.serve_explicit(socket, peer).await,
+                    ListenerKind::Explicit => frontend.serve_explicit(socket, peer).await,
                     ListenerKind::Transparent(kind) => {
-                        front.serve_transparent(socket, peer, kind, listener).await;
+                        frontend
+                            .serve_transparent(socket, peer, kind, listener)
+                            .await;
                     }
                 }
                 drop(place);
@@ -86,7 +88,10 @@ impl Front {
             Ok(Ok(1..)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
             Ok(Ok(1..)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
             Ok(Ok(len @ 1..)) => {
-                let detail = format!("neither SOCKS5 nor HTTP: {}", Stranger::of(&first[..len]));
+                let detail = format!(
+                    "neither SOCKS5 nor HTTP: {}",
+                    ForeignProtocol::of(&first[..len])
+                );
                 self.refusals.note(source(peer.ip()), "protocol", detail);
             }
             _ => {}
@@ -97,7 +102,7 @@ impl Front {
         let passwords = self.passwords();
         let negotiated = socks5::negotiate(&mut socket, passwords.as_deref());
         match timeout(TIMEOUT, negotiated).await {
-            Ok(Ok(Command::Connect(target))) => {
+            Ok(Ok(SocksCommand::Connect(target))) => {
                 let opened = self.uplink.connect(target.clone()).await;
                 let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
                 let replied = socks5::reply(&mut socket, status, None).await;
@@ -106,7 +111,7 @@ impl Front {
                     _ => debug!("{target}: {status}{}", self.because()),
                 }
             }
-            Ok(Ok(Command::Associate)) => datagrams::serve(&self.uplink, socket).await,
+            Ok(Ok(SocksCommand::Associate)) => datagrams::serve(&self.uplink, socket).await,
             Ok(Err(error)) => self.refusals.note(source(peer.ip()), "socks", error),
             Err(_) => {}
         }
@@ -114,7 +119,7 @@ impl Front {
 
     /// Returns the reason why no link reaches the relay, to append to a status.
     fn because(&self) -> String {
-        let reason = self.uplink.unreached();
+        let reason = self.uplink.unreachable_reason();
         reason.map_or_else(String::new, |reason| format!(": {reason}"))
     }
 
@@ -134,7 +139,7 @@ impl Front {
         &self,
         socket: TcpStream,
         peer: SocketAddr,
-        kind: Kind,
+        kind: Redirection,
         listener: SocketAddr,
     ) {
         let target = match transparent::destination(&socket, kind, listener) {

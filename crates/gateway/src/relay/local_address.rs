@@ -26,7 +26,7 @@ const RTN_ANYCAST: u8 = 4;
 
 /// Whether packets to this address stay on this machine, or reach it among others. If the kernel cannot be
 /// asked (a sandbox without AF_NETLINK), whether a socket can be bound to the address.
-pub(super) fn is_own(ip: IpAddr) -> bool {
+pub(super) fn is_local_address(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     if ip.is_unspecified() {
         return false;
@@ -88,7 +88,7 @@ mod tests {
             ("192.0.2.1", false),
             ("2001:db8::1", false),
         ] {
-            assert_eq!(is_own(ip.parse().unwrap()), own, "{ip}");
+            assert_eq!(is_local_address(ip.parse().unwrap()), own, "{ip}");
         }
     }
 }

@@ -150,7 +150,7 @@ fn network_v6([first, second]: [u16; 2]) -> Ipv6Addr {
 }
 
 /// Whether no rule can allow it: unspecified (which connects to loopback), multicast, broadcast.
-pub(super) fn is_never(ip: IpAddr) -> bool {
+pub(super) fn is_unallowable(ip: IpAddr) -> bool {
     ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
 

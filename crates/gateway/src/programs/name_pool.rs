@@ -8,30 +8,30 @@ use ropewalk_preload_protocol::{POOL_V4, POOL_V6, in_pool};
 
 /// Names and their placeholder addresses. If all are in use, second-chance page replacement frees one.
 #[derive(Debug)]
-pub struct Pool {
-    slots: Vec<Slot>,
+pub struct NamePool {
+    slots: Vec<NameSlot>,
     places: HashMap<String, usize>,
     capacity: usize,
     hand: usize,
 }
 
 #[derive(Debug)]
-struct Slot {
+struct NameSlot {
     name: String,
     asked_lately: bool,
 }
 
-impl Pool {
+impl NamePool {
     /// IPv4 addresses in the pool, without the first and the last.
     pub const LARGEST: usize = (1 << 17) - 2;
 
-    /// Creates a pool that remembers this many names: 1 to [`Pool::LARGEST`].
+    /// Creates a pool that remembers this many names: 1 to [`NamePool::LARGEST`].
     #[must_use]
-    pub fn new(capacity: usize) -> Pool {
-        Pool {
+    pub fn new(capacity: usize) -> NamePool {
+        NamePool {
             slots: Vec::new(),
             places: HashMap::new(),
-            capacity: capacity.clamp(1, Pool::LARGEST),
+            capacity: capacity.clamp(1, NamePool::LARGEST),
             hand: 0,
         }
     }
@@ -73,7 +73,7 @@ impl Pool {
 
     /// Returns a slot for a new name.
     fn take(&mut self, name: String) -> usize {
-        let slot = Slot {
+        let slot = NameSlot {
             name: name.clone(),
             asked_lately: true,
         };
@@ -81,7 +81,7 @@ impl Pool {
             self.slots.push(slot);
             self.slots.len() - 1
         } else {
-            let place = self.pass_by();
+            let place = self.next_victim();
             let old = std::mem::replace(&mut self.slots[place], slot);
             self.places.remove(&old.name);
             place
@@ -91,7 +91,7 @@ impl Pool {
     }
 
     /// Advances to the next slot whose name was not looked up since the last round.
-    fn pass_by(&mut self) -> usize {
+    fn next_victim(&mut self) -> usize {
         loop {
             let place = self.hand;
             self.hand = (self.hand + 1) % self.slots.len();
@@ -128,7 +128,7 @@ mod tests {
             capacity in 1..20usize,
             lookups in prop::collection::vec((0..40u32, any::<bool>()), 1..200),
         ) {
-            let mut pool = Pool::new(capacity);
+            let mut pool = NamePool::new(capacity);
             for (number, v6) in lookups {
                 let name = format!("host{number}.example");
                 let address = pool.address(&name, v6).unwrap();
@@ -146,7 +146,7 @@ mod tests {
         /// A name keeps its address while fewer other names than the capacity are looked up.
         #[test]
         fn addresses_last(capacity in 2..50usize, v6: bool) {
-            let mut pool = Pool::new(capacity);
+            let mut pool = NamePool::new(capacity);
             let first = pool.address("first.example", v6).unwrap();
             for other in 0..capacity - 1 {
                 pool.address(&format!("other{other}"), v6).unwrap();
@@ -156,7 +156,7 @@ mod tests {
 
         #[test]
         fn other_addresses_are_no_names(address: IpAddr) {
-            let mut pool = Pool::new(10);
+            let mut pool = NamePool::new(10);
             pool.address("a.example", false).unwrap();
             prop_assert_eq!(pool.name(address).is_some(), address == IpAddr::from([198, 18, 0, 1])
                 || address == "2001:2::1".parse::<IpAddr>().unwrap());
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn only_host_names_are_names() {
-        let mut pool = Pool::new(10);
+        let mut pool = NamePool::new(10);
         let long = format!("{}.example", "a".repeat(64));
         let longer = "a.".repeat(127) + "aa";
         for name in [
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn the_last_address_is_in_the_pool() {
-        let mut pool = Pool::new(usize::MAX);
-        for number in 0..Pool::LARGEST {
+        let mut pool = NamePool::new(usize::MAX);
+        for number in 0..NamePool::LARGEST {
             assert!(in_pool(pool.address(&format!("n{number}"), false).unwrap()));
         }
         assert_eq!(

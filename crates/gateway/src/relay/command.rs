@@ -13,27 +13,27 @@ use tracing::{info, warn};
 
 use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
 use super::clients::DefaultLimits;
-use super::half_open::HalfOpen;
+use super::handshake_limit::HandshakeLimit;
 use super::registry::{Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
-use crate::given;
-use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
+use crate::option_parsers;
 use crate::privileges::{Confinement, UserOption, for_congestion, for_ports};
-use crate::programs::{LocalEnd, Programs};
+use crate::programs::{LocalConnector, Programs};
 use crate::runtime::{block_on, notify_ready, raise_descriptors, until_signal};
+use crate::socket_activation::passed_listeners;
 use crate::sockets;
 use crate::status::{self, Meter};
 
 /// Time limit for carriers to send the close.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options that SIGHUP reads again.
-const READ_ANEW: [&str; 10] = [
+const RELOADABLE: [&str; 10] = [
     "clients",
     "allow",
     "deny",
@@ -57,7 +57,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
     /// Address on which the relay accepts carriers. Repeat for several addresses.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433", value_parser = given::listening)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433", value_parser = option_parsers::listening)]
     pub(crate) listen: Vec<SocketAddr>,
     /// Secret key of the relay, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
@@ -82,25 +82,25 @@ pub struct Arguments {
     associations: u16,
     /// Largest memory of a client at the relay: data of its streams, bookkeeping and buffers. Above it,
     /// the streams with the most memory are reset.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = option_parsers::size)]
     memory: Bytes,
     /// Largest amount of data that the relay buffers for one stream, in each direction.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
     /// Largest rate of a client in each direction, over TCP, UDP and measurements together. Default:
     /// unlimited.
-    #[arg(long, value_name = "RATE", value_parser = given::rate)]
+    #[arg(long, value_name = "RATE", value_parser = option_parsers::rate)]
     rate: Option<Rate>,
     /// Largest number of names that the relay resolves concurrently for a client. Others wait.
     #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     names: u32,
     /// Congestion control of the carriers. Default: the system's, and bbr on links that lose packets
     /// without a queue.
-    #[arg(long, value_name = "NAME", value_parser = given::congestion)]
+    #[arg(long, value_name = "NAME", value_parser = option_parsers::congestion)]
     congestion: Option<String>,
     /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
     /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
     status: Option<SocketAddr>,
     /// Control socket for `exec` and `status`. Default: ropewalk/relay in XDG_RUNTIME_DIR, or in /run
     /// for root.
@@ -128,7 +128,7 @@ pub(crate) fn run(
     }
     raise_descriptors();
     let user = arguments.user.find()?;
-    let sockets = Sockets {
+    let sockets = RelaySockets {
         programs: Programs::new(true).map_err(Failure::run)?,
         status: status::listen(arguments.status)?,
         control: ControlSocket::open(arguments.control.clone(), "relay", user.as_ref())?,
@@ -145,7 +145,7 @@ pub(crate) fn run(
 }
 
 /// Sockets that are opened before privileges are dropped.
-struct Sockets {
+struct RelaySockets {
     programs: Programs,
     listeners: Vec<(TcpListener, SocketAddr)>,
     control: Option<ControlSocket>,
@@ -215,7 +215,7 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
 /// Returns the listeners passed by a service manager, or else those of the options.
 fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
     let mut listeners = Vec::new();
-    for listener in handed_over() {
+    for listener in passed_listeners() {
         let at = listener.local_addr();
         let at = at.map_err(|error| Failure::run(format!("LISTEN_FDS: {error}")))?;
         listeners.push((listener, at));
@@ -241,30 +241,30 @@ fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failu
     if !cut.is_empty() {
         said.push(format!("cut: {}", cut.join(", ")));
     }
-    said.extend(again.restarts(&READ_ANEW));
+    said.extend(again.restarts(&RELOADABLE));
     Ok(said)
 }
 
 async fn serve(
     config: RelayConfig,
-    sockets: Sockets,
+    sockets: RelaySockets,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(sockets.programs);
     let relay = Relay::new(config, Arc::clone(&programs));
-    let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
+    let handshakes = HandshakeLimit::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &sockets.control {
-        let programs = (programs, Arc::new(LocalEnd::default()));
+        let programs = (programs, Arc::new(LocalConnector::default()));
         socket.serve(meter, Some(programs), &mut tasks);
     }
     for (listener, at) in sockets.listeners {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;
         info!("relay listens on {at}");
-        tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
+        tasks.spawn(accept::run(relay.clone(), listener, handshakes.clone()));
     }
     notify_ready();
     until_signal(|| reload(&relay, &again()?)).await?;
@@ -273,14 +273,14 @@ async fn serve(
     for member in &members {
         member.association.close(0);
     }
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + CLOSE_TIMEOUT;
     let is_left = || {
         members
             .iter()
             .any(|member| member.association.carrier_count() > 0)
     };
     while is_left() && Instant::now() < deadline {
-        tokio::time::sleep(FAREWELL / 20).await;
+        tokio::time::sleep(CLOSE_TIMEOUT / 20).await;
     }
     Ok(())
 }

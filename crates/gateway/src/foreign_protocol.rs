@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Maximum number of bytes that [`Stranger::of`] needs.
+/// Maximum number of bytes that [`ForeignProtocol::of`] needs.
 pub(crate) const LOOK: usize = 16;
 /// Minimum number of bytes that identify a protocol.
 const FEWEST: usize = 3;
@@ -48,18 +48,18 @@ const TEXTS: [(&str, &str); 25] = [
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stranger {
+pub enum ForeignProtocol {
     Known(&'static str),
     Unknown(Vec<u8>),
 }
 
-impl Stranger {
+impl ForeignProtocol {
     /// Detects the protocol by its first bytes.
     #[must_use]
-    pub fn of(first: &[u8]) -> Stranger {
+    pub fn of(first: &[u8]) -> ForeignProtocol {
         match of_text(first).or_else(|| of_bytes(first)) {
-            Some(name) => Stranger::Known(name),
-            None => Stranger::Unknown(first[..first.len().min(SHOWN)].to_vec()),
+            Some(name) => ForeignProtocol::Known(name),
+            None => ForeignProtocol::Unknown(first[..first.len().min(SHOWN)].to_vec()),
         }
     }
 
@@ -67,17 +67,17 @@ impl Stranger {
     #[must_use]
     pub fn as_answer(&self) -> String {
         match self {
-            Stranger::Known(HTTP) => "HTTP (a captive portal?)".to_owned(),
+            ForeignProtocol::Known(HTTP) => "HTTP (a captive portal?)".to_owned(),
             other => other.to_string(),
         }
     }
 }
 
-impl fmt::Display for Stranger {
+impl fmt::Display for ForeignProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stranger::Known(name) => f.write_str(name),
-            Stranger::Unknown(first) => {
+            ForeignProtocol::Known(name) => f.write_str(name),
+            ForeignProtocol::Unknown(first) => {
                 f.write_str("it begins with 0x")?;
                 first.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
@@ -154,13 +154,17 @@ mod tests {
             (b"0123456789", "it begins with 0x3031323334353637"),
             (b"HT", "it begins with 0x4854"),
         ] {
-            assert_eq!(Stranger::of(first).to_string(), expected, "{first:?}");
+            assert_eq!(
+                ForeignProtocol::of(first).to_string(),
+                expected,
+                "{first:?}"
+            );
         }
     }
 
     #[test]
     fn only_answers_of_http_hint_at_a_captive_portal() {
-        let answer = |first| Stranger::of(first).as_answer();
+        let answer = |first| ForeignProtocol::of(first).as_answer();
         assert_eq!(answer(b"HTTP/1.1 200 OK"), "HTTP (a captive portal?)");
         assert_eq!(answer(b"SSH-2.0-x"), "SSH");
     }

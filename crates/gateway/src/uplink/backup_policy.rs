@@ -42,7 +42,7 @@ impl Drop for Primary {
 }
 
 /// Without a deadline, only changes of the primary links lead to a check.
-const FAR: Duration = Duration::from_secs(1 << 20);
+const NEVER: Duration = Duration::from_secs(1 << 20);
 
 /// Backup link, in use or on standby.
 pub(super) struct Backup {
@@ -76,7 +76,7 @@ impl Backup {
             let due = self
                 .standby
                 .due()
-                .map_or(FAR, |due| Duration::from_nanos(due.as_nanos()));
+                .map_or(NEVER, |due| Duration::from_nanos(due.as_nanos()));
             let _ = timeout_at(self.began + due, self.primaries.changed()).await;
         }
     }

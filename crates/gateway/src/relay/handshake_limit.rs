@@ -12,7 +12,7 @@ const CROWDED: usize = 4;
 
 /// Handshakes in progress: all, and by source.
 #[derive(Debug)]
-pub struct HalfOpen {
+pub struct HandshakeLimit {
     total: usize,
     per_source: usize,
     sources: Mutex<Sources>,
@@ -26,15 +26,15 @@ struct Sources {
 
 /// Handshake in progress, counted until this is dropped.
 #[derive(Debug)]
-pub struct Slot {
-    all: Arc<HalfOpen>,
+pub struct HandshakeSlot {
+    all: Arc<HandshakeLimit>,
     source: IpAddr,
 }
 
-impl HalfOpen {
+impl HandshakeLimit {
     #[must_use]
-    pub fn new(total: usize, per_source: usize) -> Arc<HalfOpen> {
-        Arc::new(HalfOpen {
+    pub fn new(total: usize, per_source: usize) -> Arc<HandshakeLimit> {
+        Arc::new(HandshakeLimit {
             total,
             per_source,
             sources: Mutex::default(),
@@ -43,7 +43,7 @@ impl HalfOpen {
 
     /// Counts another handshake, unless a limit is reached.
     #[must_use]
-    pub fn begin(self: &Arc<HalfOpen>, ip: IpAddr) -> Option<Slot> {
+    pub fn begin(self: &Arc<HandshakeLimit>, ip: IpAddr) -> Option<HandshakeSlot> {
         let source = source(ip);
         let mut sources = lock(&self.sources);
         let of_source = sources.by_source.get(&source).copied().unwrap_or(0);
@@ -56,14 +56,14 @@ impl HalfOpen {
         }
         sources.count += 1;
         sources.by_source.insert(source, of_source + 1);
-        Some(Slot {
+        Some(HandshakeSlot {
             all: Arc::clone(self),
             source,
         })
     }
 }
 
-impl Drop for Slot {
+impl Drop for HandshakeSlot {
     fn drop(&mut self) {
         let mut sources = lock(&self.all.sources);
         sources.count -= 1;
@@ -82,29 +82,29 @@ mod tests {
 
     #[test]
     fn sixteen_sources_keep_no_other_out() {
-        let half_open = HalfOpen::new(1024, 64);
+        let handshakes = HandshakeLimit::new(1024, 64);
         let flood: Vec<_> = (0..16 * 1000u32)
-            .map(|number| half_open.begin(IpAddr::from([10, 0, 0, (number % 16) as u8])))
+            .map(|number| handshakes.begin(IpAddr::from([10, 0, 0, (number % 16) as u8])))
             .collect();
         assert_eq!(flood.iter().flatten().count(), 512);
-        assert!(half_open.begin(IpAddr::from([10, 1, 0, 1])).is_some());
+        assert!(handshakes.begin(IpAddr::from([10, 1, 0, 1])).is_some());
     }
 
     #[test]
     fn a_flood_is_bounded_in_all_and_by_source() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let half_open = HalfOpen::new(5, 3);
-        let flood: Vec<_> = (0..100).map(|_| half_open.begin(ip("10.0.0.1"))).collect();
+        let handshakes = HandshakeLimit::new(5, 3);
+        let flood: Vec<_> = (0..100).map(|_| handshakes.begin(ip("10.0.0.1"))).collect();
         assert_eq!(flood.iter().flatten().count(), 3);
         let six: Vec<_> = (1..100)
-            .map(|host| half_open.begin(ip(&format!("2001:db8::{host}"))))
+            .map(|host| handshakes.begin(ip(&format!("2001:db8::{host}"))))
             .collect();
         assert_eq!(six.iter().flatten().count(), 2);
-        assert!(half_open.begin(ip("10.0.0.2")).is_none());
+        assert!(handshakes.begin(ip("10.0.0.2")).is_none());
         drop(flood);
-        assert!(half_open.begin(ip("10.0.0.2")).is_some());
+        assert!(handshakes.begin(ip("10.0.0.2")).is_some());
         drop(six);
-        let sources = half_open.sources.lock().unwrap();
+        let sources = handshakes.sources.lock().unwrap();
         assert_eq!((sources.count, sources.by_source.len()), (0, 0));
     }
 }

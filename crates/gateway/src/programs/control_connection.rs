@@ -17,15 +17,15 @@ const LONGEST: usize = 1024;
 
 /// Connection with lines of JSON, some of them with a descriptor.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct ControlConnection {
     control: UnixStream,
 }
 
-impl Conversation {
+impl ControlConnection {
     /// Creates one over a connection from which everything has been read.
     #[must_use]
-    pub fn new(control: UnixStream) -> Conversation {
-        Conversation { control }
+    pub fn new(control: UnixStream) -> ControlConnection {
+        ControlConnection { control }
     }
 
     /// Sends a line.
@@ -53,7 +53,7 @@ impl Conversation {
     /// Reads a line, and its descriptor if there is one.
     ///
     /// # Errors
-    /// As [`started`](Conversation::started).
+    /// As [`started`](ControlConnection::started).
     pub async fn read<T: DeserializeOwned>(&mut self) -> io::Result<(T, Option<OwnedFd>)> {
         let mut line = Vec::new();
         let mut socket = None;

@@ -20,15 +20,15 @@ const FILLED: Duration = Duration::from_secs(1);
 /// `tcp_conn_request`, net/ipv4/tcp_input.c). Newer kernels require CAP_NET_ADMIN for a socket filter on TCP,
 /// the alternative.
 #[derive(Debug)]
-pub struct Hold {
+pub struct SynHold {
     at: SocketAddrV4,
     _listener: Socket,
     _first: Socket,
 }
 
-impl Hold {
+impl SynHold {
     /// Listens at a port of the kernel's choice. Fails like socket(2), bind(2), listen(2) and connect(2).
-    pub fn new() -> io::Result<Hold> {
+    pub fn new() -> io::Result<SynHold> {
         let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         // Shared with the sockets that answer from this address.
         listener.set_reuse_port(true)?;
@@ -41,7 +41,7 @@ impl Hold {
             _ => {}
         }
         let at = local.as_socket_ipv4();
-        Ok(Hold {
+        Ok(SynHold {
             at: at.ok_or(io::ErrorKind::AddrNotAvailable)?,
             _listener: listener,
             _first: first,
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    fn begin(hold: &Hold, domain: Domain) -> Socket {
+    fn begin(hold: &SynHold, domain: Domain) -> Socket {
         let program = Socket::new(domain, Type::STREAM, None).unwrap();
         program.set_nonblocking(true).unwrap();
         let at = match domain {
@@ -132,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn waits_and_is_connected() {
-        let hold = Hold::new().unwrap();
+        let hold = SynHold::new().unwrap();
         for domain in [Domain::IPV4, Domain::IPV6] {
             let mut program = begin(&hold, domain);
             let ours = hold.connect(duplicate(&program)).await.unwrap();
@@ -160,7 +160,7 @@ mod tests {
             let mut left = capabilities(None).unwrap();
             left.effective = CapabilitySet::empty();
             set_capabilities(None, left).unwrap();
-            Hold::new()
+            SynHold::new()
         });
         let hold = of_thread.join().unwrap().unwrap();
         for _ in 0..3 {
@@ -172,9 +172,9 @@ mod tests {
 
     #[test]
     fn waits_and_is_refused() {
-        let hold = Hold::new().unwrap();
+        let hold = SynHold::new().unwrap();
         let program = begin(&hold, Domain::IPV4);
-        Hold::refuse(duplicate(&program));
+        SynHold::refuse(duplicate(&program));
         assert!(events(&program, 5_000).contains(PollFlags::ERR | PollFlags::HUP));
         let error = program.take_error().unwrap().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_socket_that_gave_up_is_not_connected() {
-        let hold = Hold::new().unwrap();
+        let hold = SynHold::new().unwrap();
         let program = begin(&hold, Domain::IPV4);
         program.shutdown(std::net::Shutdown::Both).unwrap();
         assert!(hold.connect(duplicate(&program)).await.is_err());

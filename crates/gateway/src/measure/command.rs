@@ -12,15 +12,15 @@ use ropewalk_striping::Config;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::measured::{Forward, Measured, scenario};
-use super::messages::Lines;
-use super::session::{MeasureError, Session};
-use crate::given;
+use super::measured::{Forward, LinkMeasurement, scenario};
+use super::messages::MessageStream;
+use super::session::{MeasureError, MeasureSession};
 use crate::links::Link;
+use crate::option_parsers;
 use crate::privileges::Confinement;
 use crate::request::{Request, Status};
 use crate::runtime::block_on;
-use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
+use crate::uplink::{RelayOptions, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
 
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -35,7 +35,7 @@ Example: which of these links are worth their price?
   ropewalk advise van.toml")]
 pub struct Arguments {
     #[command(flatten)]
-    far_end: FarEnd,
+    relay_options: RelayOptions,
     /// Scenario file to write. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -46,12 +46,12 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Forward::Up)]
     forward: Forward,
     /// Largest volume that the measurement sends and receives on each link.
-    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = option_parsers::size)]
     bytes: Bytes,
 }
 
 #[derive(Debug, thiserror::Error)]
-enum LinkError {
+enum LinkFailure {
     #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]
     Unreached(Option<String>),
     #[error("the relay says: {0}")]
@@ -73,22 +73,22 @@ struct Report<'a> {
 struct LinkReport<'a> {
     name: &'a str,
     #[serde(flatten)]
-    measured: &'a Measured,
+    measured: &'a LinkMeasurement,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let config = arguments.far_end.uplink(Config::default(), None)?;
+    let config = arguments.relay_options.uplink(Config::default(), None)?;
     if let Some(path) = &arguments.output {
         check_output(path)?;
     }
     Confinement::new(None)
-        .with_capabilities(arguments.far_end.capabilities())
+        .with_capabilities(arguments.relay_options.capabilities())
         .writing(&arguments.output)
         .apply()?;
     let mut measured = Vec::new();
     let mut failures = Vec::new();
     block_on(async {
-        for link in &arguments.far_end.link {
+        for link in &arguments.relay_options.link {
             let mut progress = Progress::new(&link.name);
             let result = measure(&config, link, arguments.bytes, &mut progress).await;
             progress.end();
@@ -129,15 +129,15 @@ async fn measure(
     link: &Link,
     bytes: Bytes,
     progress: &mut Progress<'_>,
-) -> Result<Measured, LinkError> {
+) -> Result<LinkMeasurement, LinkFailure> {
     let uplink = Uplink::new(config.clone());
     // A new uplink has no link of that name.
     let _ = uplink.add_link(link.clone());
     let result = async {
         progress.show("connecting");
         let stream = match timeout(TIMEOUT, uplink.open(&Request::Measure)).await {
-            Ok(stream) => stream.map_err(LinkError::Relay)?,
-            Err(_) => return Err(LinkError::Unreached(uplink.reason(&link.name))),
+            Ok(stream) => stream.map_err(LinkFailure::Relay)?,
+            Err(_) => return Err(LinkFailure::Unreached(uplink.reason(&link.name))),
         };
         let own = stream.carrier_address();
         let is_usable =
@@ -146,7 +146,9 @@ async fn measure(
         let relay = relays.into_iter().find(is_usable);
         let relay = relay.ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))?;
         let socket = |address| udp_socket(link, address);
-        let session = Session::begin(Lines::new(stream), relay, bytes.as_u64(), socket).await?;
+        let session =
+            MeasureSession::begin(MessageStream::new(stream), relay, bytes.as_u64(), socket)
+                .await?;
         Ok(session.run(&mut |what| progress.show(what)).await?)
     }
     .await;
@@ -170,9 +172,9 @@ fn udp_socket(link: &Link, address: SocketAddr) -> io::Result<UdpSocket> {
 
 fn write(
     arguments: &Arguments,
-    measured: &[(String, Option<f64>, Measured)],
+    measured: &[(String, Option<f64>, LinkMeasurement)],
 ) -> Result<(), Failure> {
-    let relay = arguments.far_end.relay.to_string();
+    let relay = arguments.relay_options.relay.to_string();
     let file = scenario(
         &format!("Links towards {relay}"),
         measured,
@@ -200,7 +202,7 @@ fn write(
     output::print(&text)
 }
 
-fn table(measured: &[(String, Option<f64>, Measured)]) -> String {
+fn table(measured: &[(String, Option<f64>, LinkMeasurement)]) -> String {
     let widest = measured.iter().map(|(name, _, _)| name.len()).max();
     let width = widest.unwrap_or(0).max("link".len());
     let mut out = format!(

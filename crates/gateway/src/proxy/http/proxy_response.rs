@@ -10,37 +10,37 @@ use crate::request::Status;
 
 /// Response without a body, after which the connection ends.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ProxyResponse {
     status: &'static str,
     fields: Cow<'static, str>,
 }
 
 const ASK: &str = "Proxy-Authenticate: Basic realm=\"ropewalk\", charset=\"UTF-8\"\r\n";
 
-impl Answer {
+impl ProxyResponse {
     #[must_use]
-    pub fn to(error: &RequestError) -> Answer {
+    pub fn to(error: &RequestError) -> ProxyResponse {
         match error {
-            RequestError::Malformed(_) => Answer::of("400 Bad Request"),
-            RequestError::TooLarge => Answer::of("431 Request Header Fields Too Large"),
-            RequestError::Version => Answer::of("505 HTTP Version Not Supported"),
-            RequestError::Scheme | RequestError::Coding => Answer::of("501 Not Implemented"),
-            RequestError::Method(_) => Answer {
+            RequestError::Malformed(_) => ProxyResponse::of("400 Bad Request"),
+            RequestError::TooLarge => ProxyResponse::of("431 Request Header Fields Too Large"),
+            RequestError::Version => ProxyResponse::of("505 HTTP Version Not Supported"),
+            RequestError::Scheme | RequestError::Coding => ProxyResponse::of("501 Not Implemented"),
+            RequestError::Method(_) => ProxyResponse {
                 status: "405 Method Not Allowed",
                 fields: "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\n".into(),
             },
-            RequestError::Password => Answer {
+            RequestError::Password => ProxyResponse {
                 status: "407 Proxy Authentication Required",
                 fields: ASK.into(),
             },
         }
     }
 
-    /// Returns the response to a failed connection to the target. `unreached` is the reason why no link
+    /// Returns the response to a failed connection to the target. `unreachable_reason` is the reason why no link
     /// reaches the relay, if that is the cause. The field `Proxy-Status` has the cause (RFC 9209).
     #[must_use]
-    pub fn unopened(status: Status, unreached: Option<&str>) -> Answer {
-        let kind = match (status, unreached) {
+    pub fn unopened(status: Status, unreachable_reason: Option<&str>) -> ProxyResponse {
+        let kind = match (status, unreachable_reason) {
             (_, Some(_)) => "destination_unavailable",
             (Status::NotAllowed, None) => "destination_ip_prohibited",
             (Status::NetworkUnreachable, None) => "destination_ip_unroutable",
@@ -50,39 +50,39 @@ impl Answer {
             (Status::Limit, None) => "connection_limit_reached",
             _ => "proxy_internal_error",
         };
-        let text = unreached.map_or_else(|| status.to_string(), str::to_owned);
-        let answer = Answer::of(match status {
+        let text = unreachable_reason.map_or_else(|| status.to_string(), str::to_owned);
+        let answer = ProxyResponse::of(match status {
             Status::NotAllowed => "403 Forbidden",
             Status::TimedOut => "504 Gateway Timeout",
             Status::Limit => "503 Service Unavailable",
             _ => "502 Bad Gateway",
         });
         let details = quoted(&text);
-        Answer {
+        ProxyResponse {
             fields: format!("Proxy-Status: ropewalk; error={kind}; details={details}\r\n").into(),
             ..answer
         }
     }
 
     #[must_use]
-    pub fn timed_out() -> Answer {
-        Answer::of("504 Gateway Timeout")
+    pub fn timed_out() -> ProxyResponse {
+        ProxyResponse::of("504 Gateway Timeout")
     }
 
     /// Returns the response after an invalid one of the host, or none.
     #[must_use]
-    pub fn bad_gateway() -> Answer {
-        Answer::of("502 Bad Gateway")
+    pub fn bad_gateway() -> ProxyResponse {
+        ProxyResponse::of("502 Bad Gateway")
     }
 
     #[must_use]
-    pub fn bad_request() -> Answer {
-        Answer::of("400 Bad Request")
+    pub fn bad_request() -> ProxyResponse {
+        ProxyResponse::of("400 Bad Request")
     }
 
     #[must_use]
-    pub fn done() -> Answer {
-        Answer::of("200 OK")
+    pub fn done() -> ProxyResponse {
+        ProxyResponse::of("200 OK")
     }
 
     #[must_use]
@@ -91,15 +91,15 @@ impl Answer {
     }
 
     pub async fn write(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        let Answer { status, fields } = self;
+        let ProxyResponse { status, fields } = self;
         let text =
             format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 0\r\nConnection: close\r\n\r\n");
         to.write_all(text.as_bytes()).await
     }
 
-    fn of(status: &'static str) -> Answer {
+    fn of(status: &'static str) -> ProxyResponse {
         let fields = Cow::Borrowed("");
-        Answer { status, fields }
+        ProxyResponse { status, fields }
     }
 }
 
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn proxy_status_details_are_a_quoted_string() {
         let cause = "link wi\"fi: \\no\r\nInjected: 1\u{e4}";
-        let answer = Answer::unopened(Status::Failed, Some(cause));
+        let answer = ProxyResponse::unopened(Status::Failed, Some(cause));
         let details = r#"details="link wi\"fi: \\no??Injected: 1?""#;
         let fields =
             format!("Proxy-Status: ropewalk; error=destination_unavailable; {details}\r\n");
         assert_eq!(answer.fields, fields);
-        let answer = Answer::unopened(Status::Refused, None);
+        let answer = ProxyResponse::unopened(Status::Refused, None);
         assert_eq!(answer.status(), "502 Bad Gateway");
         assert!(
             answer

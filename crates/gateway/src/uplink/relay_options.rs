@@ -11,10 +11,10 @@ use tokio::time::sleep;
 use super::UplinkConfig;
 use crate::Failure;
 use crate::classes::Classes;
-use crate::given;
 use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
 use crate::links::{Egress, Link, check_names};
+use crate::option_parsers;
 use crate::privileges::{for_congestion, for_links};
 use crate::request::{Host, Target};
 
@@ -23,9 +23,9 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
 #[derive(Debug, Args)]
-pub struct FarEnd {
+pub struct RelayOptions {
     /// Address of the relay.
-    #[arg(long, value_name = "HOST:PORT", value_parser = given::relay)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = option_parsers::relay)]
     pub relay: Target,
     /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
@@ -40,7 +40,7 @@ pub struct FarEnd {
     pub link: Vec<Link>,
     /// Congestion control of the carriers. Default: the system's, and bbr on links that lose packets
     /// without a queue.
-    #[arg(long, value_name = "NAME", value_parser = given::congestion)]
+    #[arg(long, value_name = "NAME", value_parser = option_parsers::congestion)]
     pub congestion: Option<String>,
     /// Use no keys and encrypt nothing. For measurements on loopback addresses.
     #[arg(long, conflicts_with_all = ["key", "relay_key"])]
@@ -50,7 +50,7 @@ pub struct FarEnd {
     pub plaintext_anywhere: bool,
 }
 
-impl FarEnd {
+impl RelayOptions {
     /// Builds the uplink's configuration with these settings of the association. A running uplink has its
     /// keys already, and may no longer be able to read the files.
     pub(crate) fn uplink(

@@ -13,7 +13,7 @@ use tracing::warn;
 use crate::locks::lock;
 
 /// Interval between log lines of one source and reason, and of a flood.
-const AGAIN: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum lines in an interval; further sources are a flood.
 const LINES: u32 = 20;
 /// Number of remembered sources and reasons, indexed by hash.
@@ -22,7 +22,7 @@ const PLACES: usize = 1024;
 const BITS: usize = 1 << 16;
 
 #[derive(Debug, Default)]
-pub struct Refusals {
+pub struct RefusalLog {
     log: Mutex<Log>,
     hasher: RandomState,
 }
@@ -30,7 +30,7 @@ pub struct Refusals {
 #[derive(Debug, Default)]
 struct Log {
     /// Empty before the first refusal.
-    places: Vec<Option<Refused>>,
+    places: Vec<Option<LoggedRefusal>>,
     /// Start of the interval in which `lines` lines were logged.
     since: Option<Instant>,
     lines: u32,
@@ -39,7 +39,7 @@ struct Log {
 
 /// Source and reason.
 #[derive(Clone, Copy, Debug)]
-struct Refused {
+struct LoggedRefusal {
     hash: u64,
     logged: Instant,
     unlogged: u64,
@@ -71,7 +71,7 @@ struct Summary {
     sources: u64,
 }
 
-impl Refusals {
+impl RefusalLog {
     /// Logs a refused request. `who` is its source; there are few values of `reason`; `detail` is free text.
     pub fn note(&self, who: impl Display + Hash, reason: &'static str, detail: impl Display) {
         let source = self.hasher.hash_one(&who);
@@ -97,17 +97,17 @@ impl Log {
         let place = &mut self.places[hash as usize % PLACES];
         let same = place.as_mut().filter(|refused| refused.hash == hash);
         if let Some(refused) = same
-            && now.duration_since(refused.logged) < AGAIN
+            && now.duration_since(refused.logged) < LOG_INTERVAL
         {
             refused.unlogged += 1;
             return Line::None;
         }
-        if self.since.is_none_or(|since| now >= since + AGAIN) {
+        if self.since.is_none_or(|since| now >= since + LOG_INTERVAL) {
             (self.since, self.lines) = (Some(now), 0);
         }
         if self.lines < LINES {
             self.lines += 1;
-            let before = place.replace(Refused {
+            let before = place.replace(LoggedRefusal {
                 hash,
                 logged: now,
                 unlogged: 0,
@@ -120,7 +120,7 @@ impl Log {
             return Line::FloodBegins;
         };
         flood.count(source, reason);
-        if now < flood.since + AGAIN {
+        if now < flood.since + LOG_INTERVAL {
             return Line::None;
         }
         let summary = flood.summary(now);
@@ -191,7 +191,10 @@ mod tests {
         }
         assert_eq!(note(&mut log, start, 1, "rules"), Line::Refusal(0));
         assert_eq!(note(&mut log, start, 2, "key"), Line::Refusal(0));
-        assert_eq!(note(&mut log, start + AGAIN, 1, "key"), Line::Refusal(9));
+        assert_eq!(
+            note(&mut log, start + LOG_INTERVAL, 1, "key"),
+            Line::Refusal(9)
+        );
     }
 
     #[test]
@@ -235,7 +238,7 @@ mod tests {
             assert_eq!(line, expected);
         }
         // A minute later, lines are available again.
-        let later = start + AGAIN;
+        let later = start + LOG_INTERVAL;
         for source in 0..u64::from(LINES) {
             assert_eq!(note(&mut log, later, source, "key"), Line::Refusal(0));
         }

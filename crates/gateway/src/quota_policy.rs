@@ -10,7 +10,7 @@ const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s a
 
 /// Quota of a link in both directions, and the action once it is used up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
+pub struct QuotaPolicy {
     /// Bytes per period.
     pub quota: Option<Bytes>,
     /// Bytes per calendar day in this machine's time zone.
@@ -47,7 +47,7 @@ pub enum AtCap {
     Throttle(Rate),
 }
 
-impl Allowance {
+impl QuotaPolicy {
     /// Whether the link's bytes are counted.
     #[must_use]
     pub fn is_metered(&self) -> bool {

@@ -12,30 +12,30 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::front::{Front, ListenerKind};
+use super::frontend::{Frontend, ListenerKind};
 use super::passwords::Passwords;
-use super::transparent::{Kind, listen_tproxy};
+use super::transparent::{Redirection, listen_tproxy};
 use crate::Failure;
-use crate::classes::{Classes, LONGEST, Rule};
+use crate::classes::{ClassRule, Classes, LONGEST};
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
-use crate::given;
 use crate::handshake::DialSecurity;
+use crate::option_parsers;
 use crate::privileges::{Confinement, UserOption};
 use crate::programs::Programs;
 use crate::quota::{self, UsageStore};
-use crate::refusals::Refusals;
+use crate::refusal_log::RefusalLog;
 use crate::runtime::{block_on, notify_ready, until_signal};
 use crate::sockets;
-use crate::status::document::Role;
+use crate::status::document::GatewayRole;
 use crate::status::{self, Meter};
-use crate::uplink::{FarEnd, Uplink, UplinkConfig};
+use crate::uplink::{RelayOptions, Uplink, UplinkConfig};
 
 /// Default maximum of concurrent connections of programs.
 pub(super) const CONNECTIONS: u32 = 4096;
 
 /// Options that SIGHUP reads again.
-const READ_ANEW: [&str; 2] = ["link", "passwords"];
+const RELOADABLE: [&str; 2] = ["link", "passwords"];
 
 /// Run the client end for TCP: accept connections of programs and carry them over all links to a relay.
 #[derive(Debug, Args)]
@@ -48,18 +48,18 @@ pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
     /// Address on which programs connect by SOCKS5 or HTTP. Repeat for several addresses.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", value_parser = given::listening)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", value_parser = option_parsers::listening)]
     listen: Vec<SocketAddr>,
     /// Address for connections that REDIRECT of iptables or nftables redirects. Repeat for several
     /// addresses.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::listening_at_port)]
     redirect: Vec<SocketAddr>,
     /// Address for connections that TPROXY redirects. Repeat for several addresses. Needs
     /// CAP_NET_ADMIN.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::listening_at_port)]
     tproxy: Vec<SocketAddr>,
     #[command(flatten)]
-    far_end: FarEnd,
+    relay_options: RelayOptions,
     /// Algorithm that chooses the link for each frame.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: SchedulerConfig,
@@ -67,7 +67,7 @@ pub struct Arguments {
     /// interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest price). *
     /// means all other ports. Default: bulk.
     #[arg(long, value_name = "CLASS=PORT,...")]
-    class: Vec<Rule>,
+    class: Vec<ClassRule>,
     /// Deadline of data in streams of the class streaming, after they are written.
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_deadline)]
     deadline: Time,
@@ -76,10 +76,10 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_small)]
     small: u32,
     /// Largest amount of data that the proxy buffers for one stream, in each direction.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
     /// Largest amount of data that the proxy buffers for all streams.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = given::size)]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = option_parsers::size)]
     memory: Bytes,
     /// File of lines USER:PASSWORD. Programs must present one of them. Default: no password is
     /// required.
@@ -90,7 +90,7 @@ pub struct Arguments {
     connections: u32,
     /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
     /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
     status: Option<SocketAddr>,
     /// Control socket for `exec` and `status`. Default: ropewalk/proxy in XDG_RUNTIME_DIR, or in /run
     /// for root.
@@ -141,16 +141,16 @@ pub(crate) fn run(
     let file = arguments.quota_state.clone();
     let state = file.or_else(|| quota::default_path("proxy"));
     if let Some(state) = &state {
-        quota::prepare(state, &arguments.far_end.link, user.as_ref())?;
+        quota::prepare(state, &arguments.relay_options.link, user.as_ref())?;
     }
-    let sockets = Sockets {
+    let sockets = ProxySockets {
         programs: Programs::new(false).map_err(Failure::run)?,
         status: status::listen(arguments.status)?,
         control: ControlSocket::open(arguments.control.clone(), "proxy", user.as_ref())?,
         listeners: listeners(&arguments)?,
     };
     Confinement::new(user)
-        .with_capabilities(arguments.far_end.capabilities())
+        .with_capabilities(arguments.relay_options.capabilities())
         .reading(arguments.file.config.iter().chain(&arguments.passwords))
         .writing(sockets.control.iter().map(ControlSocket::path))
         .writing(&state)
@@ -158,11 +158,17 @@ pub(crate) fn run(
     let usage = state.map_or_else(UsageStore::default, UsageStore::open);
     let uplink = (config, usage);
     let programs = (passwords, places);
-    block_on(serve(&arguments.far_end, uplink, programs, sockets, again))?
+    block_on(serve(
+        &arguments.relay_options,
+        uplink,
+        programs,
+        sockets,
+        again,
+    ))?
 }
 
 /// Sockets that are opened before privileges are dropped.
-struct Sockets {
+struct ProxySockets {
     programs: Programs,
     listeners: Vec<(TcpListener, ListenerKind)>,
     control: Option<ControlSocket>,
@@ -173,14 +179,25 @@ fn listeners(arguments: &Arguments) -> Result<Vec<(TcpListener, ListenerKind)>, 
     let explicit = arguments.listen.iter();
     let explicit = explicit.map(|&at| ("--listen", at, ListenerKind::Explicit));
     let redirect = arguments.redirect.iter();
-    let redirect =
-        redirect.map(|&at| ("--redirect", at, ListenerKind::Transparent(Kind::Redirect)));
+    let redirect = redirect.map(|&at| {
+        (
+            "--redirect",
+            at,
+            ListenerKind::Transparent(Redirection::Redirect),
+        )
+    });
     let tproxy = arguments.tproxy.iter();
-    let tproxy = tproxy.map(|&at| ("--tproxy", at, ListenerKind::Transparent(Kind::Tproxy)));
+    let tproxy = tproxy.map(|&at| {
+        (
+            "--tproxy",
+            at,
+            ListenerKind::Transparent(Redirection::Tproxy),
+        )
+    });
     let all = explicit.chain(redirect).chain(tproxy);
     let opened = all.map(|(option, at, kind)| {
         let listener = match kind {
-            ListenerKind::Transparent(Kind::Tproxy) => listen_tproxy(at),
+            ListenerKind::Transparent(Redirection::Tproxy) => listen_tproxy(at),
             _ => sockets::listen(at),
         };
         let listener = listener.map_err(|error| Failure::run(format!("{option} {at}: {error}")))?;
@@ -211,7 +228,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
             said.push(format!("would listen on {} for {what}", list(places)));
         }
     }
-    let links = arguments.far_end.link.iter();
+    let links = arguments.relay_options.link.iter();
     let links: Vec<&str> = links.map(|link| link.name.as_str()).collect();
     said.push(format!(
         "would call {} over {}",
@@ -245,47 +262,51 @@ fn config(
         memory: arguments.memory,
         ..Config::default()
     };
-    let mut config = arguments.far_end.uplink(association, running)?;
+    let mut config = arguments.relay_options.uplink(association, running)?;
     config.classes = classes.map_err(Failure::input)?;
     Ok((config, passwords))
 }
 
 /// Reads links and passwords again.
-fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
-    let (_, passwords) = config(&again.arguments, Some(front.uplink.security()))?;
-    let changed = front.uplink.set_links(&again.arguments.far_end.link);
+fn reload(frontend: &Frontend, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
+    let (_, passwords) = config(&again.arguments, Some(frontend.uplink.security()))?;
+    let changed = frontend
+        .uplink
+        .set_links(&again.arguments.relay_options.link);
     let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
-    front.set_passwords(passwords);
+    frontend.set_passwords(passwords);
     if said.is_empty() {
         said.push("the same links".to_owned());
     }
-    said.extend(again.restarts(&READ_ANEW));
+    said.extend(again.restarts(&RELOADABLE));
     Ok(said)
 }
 
 async fn serve(
-    far_end: &FarEnd,
+    relay_options: &RelayOptions,
     (config, usage): (UplinkConfig, UsageStore),
     (passwords, places): (Option<Passwords>, Arc<Semaphore>),
-    sockets: Sockets,
+    sockets: ProxySockets,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    far_end.wait_for_a_link().await?;
+    relay_options.wait_for_a_link().await?;
     let uplink = Uplink::with_usage(config, usage);
-    for link in &far_end.link {
+    for link in &relay_options.link {
         let added = uplink.add_link(link.clone());
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;
     }
-    let front = Arc::new(Front {
+    let frontend = Arc::new(Frontend {
         uplink: uplink.clone(),
         passwords: RwLock::new(passwords.map(Arc::new)),
-        refusals: Refusals::default(),
+        refusals: RefusalLog::default(),
         places,
     });
     let mut tasks = JoinSet::new();
     let began = Instant::now();
     let observed = uplink.clone();
-    let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
+    let meter = Meter::new(Arc::new(move || {
+        observed.document(GatewayRole::Proxy, began)
+    }));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &sockets.control {
         let programs = (Arc::new(sockets.programs), Arc::new(uplink.clone()));
@@ -296,10 +317,10 @@ async fn serve(
         if let (ListenerKind::Explicit, Ok(at)) = (kind, listener.local_addr()) {
             info!("proxy listens on {at}");
         }
-        tasks.spawn(Arc::clone(&front).run(listener, kind));
+        tasks.spawn(Arc::clone(&frontend).run(listener, kind));
     }
     notify_ready();
-    until_signal(|| reload(&front, &again()?)).await?;
+    until_signal(|| reload(&frontend, &again()?)).await?;
     drop(tasks);
     uplink.close().await;
     Ok(())

@@ -19,7 +19,7 @@ const KEPT: usize = 16;
 
 /// A buffer in use, and full ones that may be reused.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers {
+pub(crate) struct BufferPool {
     current: BytesMut,
     /// The first buffer is in use.
     is_begun: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Buffers {
     counted: u64,
 }
 
-impl Drop for Buffers {
+impl Drop for BufferPool {
     fn drop(&mut self) {
         if let Some(budget) = &self.budget {
             budget.change(self.counted, 0);
@@ -38,7 +38,7 @@ impl Drop for Buffers {
     }
 }
 
-impl Buffers {
+impl BufferPool {
     /// Counts the buffers in a budget from now on.
     pub(crate) fn count_in(&mut self, budget: Arc<Budget>) {
         self.budget = Some(budget);
@@ -54,8 +54,8 @@ impl Buffers {
 
     /// Returns the current buffer, with free space to read into.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
-        if self.is_short() {
-            self.give_back();
+        if self.is_half_used() {
+            self.release_memory();
         }
         if self.current.capacity() - self.current.len() < MIN {
             let mut next = self.unused();
@@ -76,13 +76,13 @@ impl Buffers {
     }
 
     /// Whether to copy slices, which keep their whole buffer in use: enough are kept, or memory is short.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.full.len() >= KEPT || self.is_short()
+    pub(crate) fn should_copy(&self) -> bool {
+        self.full.len() >= KEPT || self.is_half_used()
     }
 
-    fn is_short(&self) -> bool {
+    fn is_half_used(&self) -> bool {
         let budget = self.budget.as_ref();
-        budget.is_some_and(|budget| budget.is_short())
+        budget.is_some_and(|budget| budget.is_half_used())
     }
 
     pub(crate) fn has_full(&self) -> bool {
@@ -90,7 +90,7 @@ impl Buffers {
     }
 
     /// Frees the full buffers whose slices are all dropped.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.full.retain_mut(|full| !full.try_reclaim(SIZE));
         self.count();
     }
@@ -109,7 +109,7 @@ impl Buffers {
 mod tests {
     use super::*;
 
-    fn take(buffers: &mut Buffers) -> BytesMut {
+    fn take(buffers: &mut BufferPool) -> BytesMut {
         let space = buffers.space();
         let room = space.capacity() - space.len();
         space.resize(space.len() + room, 1);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_used_again_once_its_slices_are_gone() {
-        let mut buffers = Buffers::default();
+        let mut buffers = BufferPool::default();
         let first = take(&mut buffers);
         let place = first.as_ptr();
         assert_ne!(buffers.space().as_ptr(), place);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_not_handed_on_comes_along() {
-        let mut buffers = Buffers::default();
+        let mut buffers = BufferPool::default();
         drop(take(&mut buffers));
         let space = buffers.space();
         space.resize(space.capacity() - 1, 7);
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn buffers_are_counted_and_crowded_while_memory_is_short() {
         let budget = Arc::new(Budget::new(16 * SIZE as u64));
-        let mut buffers = Buffers::default();
+        let mut buffers = BufferPool::default();
         buffers.count_in(Arc::clone(&budget));
         assert_eq!(budget.used(), SIZE as u64);
         let stay: Vec<BytesMut> = (0..10).map(|_| take(&mut buffers)).collect();
-        assert!(buffers.is_crowded());
+        assert!(buffers.should_copy());
         assert!(budget.used() > 8 * SIZE as u64, "{}", budget.used());
         drop((buffers, stay));
         assert_eq!(budget.used(), 0);
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn buffers_are_given_back_once_their_slices_are_gone_and_memory_is_short() {
         let budget = Arc::new(Budget::new(16 * SIZE as u64));
-        let mut buffers = Buffers::default();
+        let mut buffers = BufferPool::default();
         buffers.count_in(Arc::clone(&budget));
         let stay: Vec<BytesMut> = (0..10).map(|_| take(&mut buffers)).collect();
-        assert!(budget.is_short());
+        assert!(budget.is_half_used());
         drop(stay);
         buffers.space();
         assert_eq!(budget.used(), 2 * SIZE as u64);
@@ -168,13 +168,13 @@ mod tests {
         drop(stay);
         buffers.space();
         assert!(budget.used() > SIZE as u64 && buffers.has_full());
-        buffers.give_back();
+        buffers.release_memory();
         assert_eq!((budget.used(), buffers.has_full()), (SIZE as u64, false));
     }
 
     #[test]
     fn slices_that_stay_do_not_pile_up_buffers() {
-        let mut buffers = Buffers::default();
+        let mut buffers = BufferPool::default();
         let stay: Vec<BytesMut> = (0..3 * KEPT).map(|_| take(&mut buffers)).collect();
         assert_eq!(buffers.full.len(), KEPT);
         drop(stay);

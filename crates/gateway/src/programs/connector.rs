@@ -15,7 +15,7 @@ use ropewalk_preload_protocol::Reason;
 const LOOKUPS: u32 = 64;
 
 /// Connector of programs to targets.
-pub trait FarEnd: Sync {
+pub trait Connector: Sync {
     /// A stream to a target.
     type Stream: Send;
 
@@ -27,7 +27,7 @@ pub trait FarEnd: Sync {
 }
 
 /// Client: targets are reached through the relay.
-impl FarEnd for Uplink {
+impl Connector for Uplink {
     type Stream = Stream;
 
     async fn open(&self, target: Target) -> Result<Stream, Reason> {
@@ -41,21 +41,21 @@ impl FarEnd for Uplink {
 }
 
 /// Relay: programs serve here, and connect to targets like any local program.
-pub struct LocalEnd {
+pub struct LocalConnector {
     names: Names,
     lookups: LookupLimit,
 }
 
-impl Default for LocalEnd {
-    fn default() -> LocalEnd {
-        LocalEnd {
+impl Default for LocalConnector {
+    fn default() -> LocalConnector {
+        LocalConnector {
             names: Names::system(),
             lookups: LookupLimit::new(LOOKUPS),
         }
     }
 }
 
-impl FarEnd for LocalEnd {
+impl Connector for LocalConnector {
     type Stream = TcpStream;
 
     async fn open(&self, target: Target) -> Result<TcpStream, Reason> {

@@ -10,10 +10,10 @@ use clap::Args;
 
 use crate::Failure;
 use crate::control::{check, default_path};
+use crate::foreign_protocol::ForeignProtocol;
 use crate::output::printed;
 use crate::status::Document;
-use crate::status::table::{Look, tables};
-use crate::stranger::Stranger;
+use crate::status::table::{TableOptions, tables};
 
 /// Longest document that is read, in bytes.
 const MAX_DOCUMENT: u64 = 16 << 20;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     loop {
         let document = read(&ask(&control)?)?;
         let (width, height) = size(&out).unzip();
-        let look = Look {
+        let look = TableOptions {
             colours: out.is_terminal(),
             width,
         };
@@ -138,7 +138,10 @@ fn ask(control: &Path) -> Result<String, Failure> {
 fn not_a_gateway(answer: &[u8]) -> io::Error {
     let problem = match answer {
         [] => "there is no answer; no gateway listens there".to_owned(),
-        first => format!("the answer is not a gateway's: {}", Stranger::of(first)),
+        first => format!(
+            "the answer is not a gateway's: {}",
+            ForeignProtocol::of(first)
+        ),
     };
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }

@@ -24,16 +24,16 @@ use crate::locks::lock;
 
 /// Byte rate limit shared by senders.
 #[derive(Debug)]
-pub struct Bucket {
+pub struct RateLimiter {
     /// In bit/s; zero if there is no limit.
     rate: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<LimiterState>,
     /// Interrupts a wait that was computed with an old rate.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LimiterState {
     /// Time until which the taken bytes are paid for.
     paid: Option<Instant>,
     /// A sender has the turn, or waits for its bytes to be paid for.
@@ -41,11 +41,11 @@ struct State {
     /// No waiting sender has a smaller count.
     count: u64,
     number: u64,
-    waiting: BTreeMap<Place, Arc<Notify>>,
+    waiting: BTreeMap<TurnKey, Arc<Notify>>,
 }
 
 /// Order of turns: a sender's count after the turn, senders that were idle first, and the order of calls.
-type Place = (u64, bool, u64);
+type TurnKey = (u64, bool, u64);
 
 /// Sender: a direction of a stream, or the datagrams of a socket.
 #[derive(Debug, Default)]
@@ -57,15 +57,15 @@ pub struct Sender {
 /// Right to take bytes at once. Other senders wait until it is dropped.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    bucket: &'a Bucket,
+    bucket: &'a RateLimiter,
     sender: &'a mut Sender,
     start: u64,
     taken: u64,
     /// `None` without a limit.
-    place: Option<Place>,
+    place: Option<TurnKey>,
 }
 
-impl Bucket {
+impl RateLimiter {
     /// Burst that needs no wait, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
@@ -77,8 +77,8 @@ impl Bucket {
 
     /// Creates a limit; without a rate, nothing waits.
     #[must_use]
-    pub fn new(rate: Option<Rate>) -> Bucket {
-        Bucket {
+    pub fn new(rate: Option<Rate>) -> RateLimiter {
+        RateLimiter {
             rate: AtomicU64::new(bits_per_second(rate)),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -96,7 +96,7 @@ impl Bucket {
 
     /// Waits for the sender's turn, until its bytes are available.
     pub async fn turn<'a>(&'a self, sender: &'a mut Sender) -> Turn<'a> {
-        let (turn, called) = self.line_up(sender);
+        let (turn, called) = self.enqueue(sender);
         if let Some(called) = called {
             called.notified().await;
         }
@@ -104,7 +104,7 @@ impl Bucket {
         let paid = self.state().paid;
         if let Some(paid) = paid {
             tokio::select! {
-                () = sleep_until(paid - Bucket::BURST) => {}
+                () = sleep_until(paid - RateLimiter::BURST) => {}
                 () = changed => {}
             }
         }
@@ -114,7 +114,7 @@ impl Bucket {
     /// Takes this many bytes if they are available now, otherwise none.
     pub fn take_now(&self, bytes: usize) -> bool {
         let paid = self.state().paid;
-        let is_open = paid.is_none_or(|paid| paid <= Instant::now() + Bucket::BURST);
+        let is_open = paid.is_none_or(|paid| paid <= Instant::now() + RateLimiter::BURST);
         if is_open {
             self.charge(bytes);
         }
@@ -122,7 +122,7 @@ impl Bucket {
     }
 
     /// Queues a turn, which begins at once or when its sender is notified.
-    fn line_up<'a>(&'a self, sender: &'a mut Sender) -> (Turn<'a>, Option<Arc<Notify>>) {
+    fn enqueue<'a>(&'a self, sender: &'a mut Sender) -> (Turn<'a>, Option<Arc<Notify>>) {
         let mut turn = Turn {
             bucket: self,
             sender,
@@ -153,8 +153,9 @@ impl Bucket {
 
     fn turn_bytes(&self) -> u64 {
         match self.rate.load(Ordering::Relaxed) {
-            0 => Bucket::MOST_TURN,
-            rate => (rate / 8 / Bucket::TURNS).clamp(Bucket::LEAST_TURN, Bucket::MOST_TURN),
+            0 => RateLimiter::MOST_TURN,
+            rate => (rate / 8 / RateLimiter::TURNS)
+                .clamp(RateLimiter::LEAST_TURN, RateLimiter::MOST_TURN),
         }
     }
 
@@ -170,14 +171,14 @@ impl Bucket {
         state.paid = Some(from + Duration::from_secs_f64(cost.min(1e6)));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LimiterState> {
         lock(&self.state)
     }
 }
 
-impl State {
+impl LimiterState {
     /// Begins this place's turn. Other waiting senders have higher counts: their turns would end later.
-    fn begin(&mut self, place: Place, whole: u64) {
+    fn begin(&mut self, place: TurnKey, whole: u64) {
         self.count = self.count.max(place.0.saturating_sub(whole));
     }
 }
@@ -234,12 +235,12 @@ mod tests {
 
     type Counts = Arc<[AtomicU64]>;
 
-    fn limit(bits_per_second: u64) -> Arc<Bucket> {
-        Arc::new(Bucket::new(Some(Rate::from_bps(bits_per_second))))
+    fn limit(bits_per_second: u64) -> Arc<RateLimiter> {
+        Arc::new(RateLimiter::new(Some(Rate::from_bps(bits_per_second))))
     }
 
     /// Starts busy senders, while the set is kept: of datagrams of this length, or of a stream for length 0.
-    fn busy(bucket: &Arc<Bucket>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
+    fn busy(bucket: &Arc<RateLimiter>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
         let counts: Counts = lengths.iter().map(|_| AtomicU64::new(0)).collect();
         let mut tasks = JoinSet::new();
         for (number, &length) in lengths.iter().enumerate() {
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(taken, 6);
         sleep(Duration::from_millis(10)).await;
         assert!(bucket.take_now(10_000));
-        assert!(Bucket::new(None).take_now(usize::MAX));
+        assert!(RateLimiter::new(None).take_now(usize::MAX));
     }
 
     #[tokio::test(start_paused = true)]
@@ -366,7 +367,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_rate_nobody_waits() {
-        let bucket = Bucket::new(None);
+        let bucket = RateLimiter::new(None);
         let [mut first, mut second] = [Sender::default(), Sender::default()];
         let turn = bucket.turn(&mut first).await;
         bucket.turn(&mut second).await.take(usize::MAX);

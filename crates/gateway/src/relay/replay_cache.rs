@@ -14,16 +14,16 @@ type Mark = [u8; 16];
 
 /// Recent first messages of each listed client: at most 16 KiB for each.
 #[derive(Debug, Default)]
-pub(super) struct Hellos(Mutex<HashMap<PublicKey, VecDeque<Mark>>>);
+pub(super) struct ReplayCache(Mutex<HashMap<PublicKey, VecDeque<Mark>>>);
 
-impl Hellos {
+impl ReplayCache {
     /// Records a client's first message; returns whether it is new.
     pub(super) fn take(&self, client: &PublicKey, hello: &[u8]) -> bool {
         let Some(&mark) = hello.first_chunk() else {
             return false;
         };
-        let mut hellos = lock(&self.0);
-        let known = hellos.entry(*client).or_default();
+        let mut replay_cache = lock(&self.0);
+        let known = replay_cache.entry(*client).or_default();
         if known.contains(&mark) {
             return false;
         }
@@ -41,17 +41,17 @@ mod tests {
 
     #[test]
     fn each_is_taken_once_and_memory_is_bounded() {
-        let hellos = Hellos::default();
+        let replay_cache = ReplayCache::default();
         let [van, train] = [1, 2].map(|byte| PublicKey::from_bytes([byte; 32]));
         let hello = |number: u32| [number.to_be_bytes(); 24].concat();
-        assert!(hellos.take(&van, &hello(0)));
-        assert!(!hellos.take(&van, &hello(0)));
-        assert!(hellos.take(&train, &hello(0)));
-        assert!(!hellos.take(&van, b"short"));
+        assert!(replay_cache.take(&van, &hello(0)));
+        assert!(!replay_cache.take(&van, &hello(0)));
+        assert!(replay_cache.take(&train, &hello(0)));
+        assert!(!replay_cache.take(&van, b"short"));
         for number in 1..5000 {
-            assert!(hellos.take(&van, &hello(number)));
-            assert!(!hellos.take(&van, &hello(number)));
+            assert!(replay_cache.take(&van, &hello(number)));
+            assert!(!replay_cache.take(&van, &hello(number)));
         }
-        assert_eq!(hellos.0.lock().unwrap()[&van].len(), MAX);
+        assert_eq!(replay_cache.0.lock().unwrap()[&van].len(), MAX);
     }
 }
