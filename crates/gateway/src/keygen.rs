@@ -28,9 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KeyFileError::File { ref source, .. }
             if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&source.kind()) =>
         {
-            Failure::input(format!(
-                "{error}; allowed: a name in a folder that is there"
-            ))
+            Failure::input(format!("{error}; allowed: a name in an existing folder"))
         }
         _ => Failure::run(error),
     })?;

@@ -83,7 +83,7 @@ pub enum Status {
 
 /// Error of bytes that are not a request, or not an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the first bytes of a stream are none that are known")]
+#[error("the first bytes of a stream are not a request")]
 pub struct Malformed;
 
 impl Request {

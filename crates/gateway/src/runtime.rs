@@ -62,8 +62,8 @@ pub(crate) async fn until_signal(
             _ = terminate.recv() => return Ok(EndSignal::Terminated),
             _ = interrupt.recv() => return Ok(EndSignal::Interrupted),
             _ = hangup.recv() => match reload() {
-                Ok(said) => info!("read anew: {}", said.join("; ")),
-                Err(failure) => error!("not read anew, all stays as it was: {failure}"),
+                Ok(said) => info!("reloaded: {}", said.join("; ")),
+                Err(failure) => error!("not reloaded, nothing changes: {failure}"),
             },
         }
     }

@@ -37,7 +37,7 @@ const CONTROL: &[(&str, &str)] = &[
     ("measuring_short", "no datagram of a measurement"),
     (
         "no_request",
-        "the first bytes of a stream are none that are known",
+        "the first bytes of a stream are not a request",
     ),
 ];
 
@@ -97,16 +97,16 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("connect_ipv6", "connect to [2001:db8::1]:443"),
     ("connect_name", "connect to example.org:443"),
     ("cut", "early eof"),
-    ("datagram", "no request: no method"),
+    ("datagram", "not a request: no method"),
     ("empty", "a part of a request"),
-    ("fragment", "no request: no method"),
+    ("fragment", "not a request: no method"),
     ("http_connect", "connect to example.org:443, 5 bytes early"),
     ("http_cut", "a part of a request"),
     ("http_forward", "POST for Example.org:8080, 7 bytes behind"),
-    ("http_get", "no request: no host, or several"),
+    ("http_get", "not a request: no host, or several"),
     ("http_ipv6", "connect to [2001:db8::1]:80, 0 bytes early"),
-    ("http_longer_than_a_read", "no request: no head of HTTP"),
-    ("http_smuggled", "no request: its length is ambiguous"),
+    ("http_longer_than_a_read", "not a request: no head of HTTP"),
+    ("http_smuggled", "not a request: its length is ambiguous"),
     ("mapped", "connect to 127.0.0.1:80"),
     ("no_method", "no user and password offered"),
 ];

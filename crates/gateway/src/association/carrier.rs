@@ -42,7 +42,7 @@ const BROKEN: u32 = 0xffff_0003;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CarrierEnd {
-    #[error("closed by the other end")]
+    #[error("closed by the peer")]
     Closed,
     #[error("{0}")]
     Io(#[from] io::Error),

@@ -18,7 +18,7 @@ const DEEPEST: usize = 5;
 /// Reason why the library cannot be loaded into a program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PreloadError {
-    #[error("{0:?} is not to be found in PATH")]
+    #[error("{0:?} is not in PATH")]
     NotFound(OsString),
     #[error("{0:?} cannot be executed")]
     NotExecutable(PathBuf),

@@ -25,16 +25,16 @@ pub enum HandshakeError {
     #[error("version {0} of the protocol, known is {VERSION}")]
     Version(u8),
     /// One end is in plain mode, the other is not.
-    #[error("one end has --plaintext and the other has not")]
+    #[error("--plaintext is set at only one end")]
     Mode,
     /// The peer's key is not the expected one.
     #[error(transparent)]
     Noise(#[from] NoiseError),
     /// The client's key is not in the list.
-    #[error("key {0} is none of an allowed client")]
+    #[error("key {0} is not in the list of clients")]
     Client(PublicKey),
     /// The client's first message was received before.
-    #[error("a handshake that was there before")]
+    #[error("a repeated handshake")]
     Replayed,
     /// The JOIN, or its answer, is malformed.
     #[error(transparent)]
@@ -43,7 +43,7 @@ pub enum HandshakeError {
     #[error("a message of {0} bytes")]
     Length(usize),
     /// The peer refused the carrier.
-    #[error("not taken: {}", reason(.0))]
+    #[error("refused: {}", reason(.0))]
     Refused(JoinAnswer),
 }
 

@@ -145,16 +145,13 @@ impl Clients {
             }
             let (key, client) = parse_line(line).map_err(|problem| (index + 1, problem))?;
             if let Some(twice) = client.addresses.iter().find(|one| !addresses.insert(**one)) {
-                return Err((index + 1, format!("address {twice} stands here twice")));
+                return Err((index + 1, format!("address {twice} occurs twice")));
             }
             if !names.insert(client.name.clone()) {
-                return Err((
-                    index + 1,
-                    format!("name {:?} stands here twice", client.name),
-                ));
+                return Err((index + 1, format!("name {:?} occurs twice", client.name)));
             }
             if clients.insert(key, client).is_some() {
-                return Err((index + 1, format!("key {key} stands here twice")));
+                return Err((index + 1, format!("key {key} occurs twice")));
             }
         }
         Ok(Clients { clients })
@@ -274,11 +271,11 @@ mod tests {
             ),
             (
                 &key(2).to_line("a addresses=10.9.0.1,10.9.0.1"),
-                "10.9.0.1 stands here twice",
+                "10.9.0.1 occurs twice",
             ),
             (
                 &key(2).to_line("a addresses=::ffff:10.9.0.9"),
-                "10.9.0.9 stands here twice",
+                "10.9.0.9 occurs twice",
             ),
         ] {
             let (line, problem) = Clients::parse(&format!("{van}{second}")).unwrap_err();

@@ -30,13 +30,13 @@ pub struct KeyFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
     /// The name is not allowed in a key file.
-    #[error("{}: allowed as a name: letters, digits, '.', '_' and '-'", .path.display())]
+    #[error("{}: not a valid name; allowed: letters, digits, '.', '_' and '-'", .path.display())]
     Name {
         /// The name.
         path: PathBuf,
     },
     /// The file exists, and is not overwritten.
-    #[error("{}: is there already; remove it first or choose another name", .path.display())]
+    #[error("{}: exists already; remove it or choose another name", .path.display())]
     Exists {
         /// Which file.
         path: PathBuf,

@@ -54,7 +54,7 @@ pub struct Arguments {
 enum LinkFailure {
     #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]
     Unreached(Option<String>),
-    #[error("the relay says: {0}")]
+    #[error("the relay answers: {0}")]
     Relay(Status),
     #[error(transparent)]
     Measure(#[from] MeasureError),
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 fn check_output(path: &Path) -> Result<(), Failure> {
     let wrong = |problem: &str| {
         let text = format!("--output {}: {problem}", path.display());
-        Failure::input(text + "; allowed: a file in a folder that is there")
+        Failure::input(text + "; allowed: a file in an existing folder")
     };
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return Err(wrong("not a regular file"));

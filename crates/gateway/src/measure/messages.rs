@@ -57,11 +57,11 @@ pub enum RelayMessage {
 /// Reason why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
-    #[error("the other end has left")]
+    #[error("the peer has closed the stream")]
     Ended,
     #[error(transparent)]
     Stream(#[from] StreamError),
-    #[error("the other end says what is not understood")]
+    #[error("the peer sends a malformed message")]
     Malformed,
 }
 

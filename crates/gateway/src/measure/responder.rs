@@ -109,7 +109,7 @@ async fn converse(
                         receiver.confirm();
                         RelayMessage::Done
                     }
-                    _ => refused("not what the challenge said"),
+                    _ => refused("wrong answer to the challenge"),
                 },
                 ClientMessage::Expect { train } => {
                     receiver.expect(train);

@@ -62,9 +62,9 @@ pub enum MeasureError {
     Io(#[from] io::Error),
     #[error("the relay refuses: {0}")]
     Refused(String),
-    #[error("the relay says what was not asked for")]
+    #[error("the relay sends an unexpected message")]
     Unexpected,
-    #[error("no UDP comes back from {0}: it may be blocked on the way")]
+    #[error("no UDP arrives from {0}: a firewall may block it")]
     Silent(SocketAddr),
     #[error("{0} bytes are too few to measure this link")]
     Budget(u64),

@@ -247,7 +247,9 @@ fn config(
     let passwords = passwords.transpose().map_err(Failure::input)?;
     let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
     if let (None, Some(at)) = (&passwords, exposed) {
-        warn!("--listen {at} without --passwords: whoever reaches this address can use the proxy");
+        warn!(
+            "--listen {at} without --passwords: anyone who reaches this address can use the proxy"
+        );
     }
     let classes = Classes::new(
         &arguments.class,

@@ -169,7 +169,7 @@ impl UsageStore {
             state.unsaved = true;
             if !state.failed {
                 warn!(
-                    "{}: {error}; what links carry is forgotten at the end",
+                    "{}: {error}; counted traffic is lost when the gateway ends",
                     file.display()
                 );
             }

@@ -37,7 +37,7 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, handshakes: Ar
     loop {
         let (socket, peer) = sockets::accept(|| listener.accept()).await;
         let Some(slot) = handshakes.begin(peer.ip()) else {
-            let detail = "too many handshakes under way";
+            let detail = "too many handshakes in progress";
             relay.refusals.note(source(peer.ip()), "half-open", detail);
             continue;
         };

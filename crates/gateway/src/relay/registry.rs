@@ -418,7 +418,7 @@ impl Member {
         debug!("{}: link {} up", self.account.name, join.link);
         tokio::select! {
             end = carrier.ended() => debug!("{}: link {} down: {end}", self.account.name, join.link),
-            _ = place.changed() => debug!("{}: link {} dialled anew", self.account.name, join.link),
+            _ = place.changed() => debug!("{}: link {} dialled again", self.account.name, join.link),
         }
     }
 

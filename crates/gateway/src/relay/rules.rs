@@ -36,7 +36,7 @@ pub(crate) enum Hosts {
 
 /// The text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no rule; allowed: {ALLOWED}")]
+#[error("{text:?} is not a rule; allowed: {ALLOWED}")]
 pub struct RuleError {
     text: String,
 }

@@ -144,7 +144,7 @@ fn list(items: impl IntoIterator<Item = impl ToString>) -> String {
 fn proxy_file(token: &Token, links: &[String]) -> String {
     format!(
         "\
-# Ropewalk's proxy. Every option of `ropewalk-gateway proxy --help` may stand here; after a change:
+# Ropewalk's proxy. Every option of `ropewalk-gateway proxy --help` is allowed here; after a change:
 # ropewalk-gateway proxy --config /etc/ropewalk/proxy.toml --check
 listen = [\"127.0.0.1:1080\"]
 relay = \"{}:{}\"
@@ -165,7 +165,7 @@ fn tunnel_file(token: &Token, links: &[String]) -> String {
     };
     format!(
         "\
-# Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` may stand here; after a change:
+# Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is allowed here; after a change:
 # ropewalk-gateway tunnel --config /etc/ropewalk/tunnel.toml --check
 relay = \"{}:{}\"
 relay-key = \"relay.pub\"

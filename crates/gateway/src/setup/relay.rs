@@ -139,7 +139,7 @@ fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
         }
         (false, true) => {
             return Err(Failure::input(format!(
-                "{}: is there without relay.key; allowed: both or neither",
+                "{}: exists without relay.key; allowed: both or neither",
                 at("relay.pub").display()
             )));
         }
@@ -176,7 +176,7 @@ fn relay_file(any: IpAddr) -> String {
     let listen = std::net::SocketAddr::new(any, 4433);
     format!(
         "\
-# Ropewalk's relay. Every option of `ropewalk-gateway relay --help` may stand here; after a change:
+# Ropewalk's relay. Every option of `ropewalk-gateway relay --help` is allowed here; after a change:
 # ropewalk-gateway relay --config /etc/ropewalk/relay.toml --check
 listen = [\"{listen}\"]
 key = \"relay.key\"

@@ -37,10 +37,10 @@ pub(super) struct Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error(
-        "no token; allowed: the line that `setup relay` printed, which begins with {BEGINNING:?}"
+        "not a token; allowed: the line that `setup relay` printed, which begins with {BEGINNING:?}"
     )]
     Beginning,
-    #[error("the token is not whole; allowed: all of the line that `setup relay` printed")]
+    #[error("the token is incomplete; allowed: the whole line that `setup relay` printed")]
     NotWhole,
 }
 

@@ -45,7 +45,7 @@ pub(super) enum DialError {
     #[error("{at}: {error}")]
     Unreachable { at: SocketAddr, error: io::Error },
     /// The relay answered neither the SYN nor an earlier one.
-    #[error("{0} does not answer: no relay is there, or the network drops the connection")]
+    #[error("{0} does not answer: no relay listens there, or the network drops the connection")]
     NoAnswer(SocketAddr),
     /// TCP reaches the relay, and the handshake has no answer.
     #[error(

@@ -143,7 +143,7 @@ async fn use_carrier<'a>(
                 if let Some(next) = next {
                     carrier = next;
                     was_suspected = false;
-                    info!("link {}: connected anew", link.name);
+                    info!("link {}: connected again", link.name);
                 }
             }
         }

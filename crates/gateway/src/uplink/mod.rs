@@ -97,10 +97,10 @@ struct LinkTask {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkChangeError {
     /// A link of that name exists.
-    #[error("link {0:?} is there already")]
+    #[error("link {0:?} exists already")]
     Exists(String),
     /// No link has that name.
-    #[error("no link {0:?}; there are: {1}")]
+    #[error("no link {0:?}; links: {1}")]
     Unknown(String, String),
 }
 

@@ -83,10 +83,7 @@ impl RelayOptions {
                     Some(format!("link {} ({}): {missing}", link.name, link.egress))
                 });
                 let said: Vec<String> = said.collect();
-                return Err(Failure::run(format!(
-                    "no link is there: {}",
-                    said.join("; ")
-                )));
+                return Err(Failure::run(format!("no link is up: {}", said.join("; "))));
             }
             sleep(TIMEOUT / 80).await;
         }

@@ -91,7 +91,7 @@ fn reload_clients(network: &Network, end: &Gateway) {
     fs::write(network.file("clients.new"), text).unwrap();
     fs::rename(network.file("clients.new"), network.file("clients")).unwrap();
     end.reload();
-    end.wait_for("read anew: 2 clients");
+    end.wait_for("reloaded: 2 clients");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn relay_and_proxy_keep_only_cap_net_bind_service() {
     network.until("a link that comes later", "two", is("up"));
     reload_clients(&network, &relay);
     proxy.reload();
-    proxy.wait_for("read anew: the same links");
+    proxy.wait_for("reloaded: the same links");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn relay_and_proxy_of_another_user_follow_links_and_files() {
     network.until("a link that comes later", "two", is("up"));
     reload_clients(&network, &relay);
     proxy.reload();
-    proxy.wait_for("read anew: the same links");
+    proxy.wait_for("reloaded: the same links");
     assert!(proxy.terminate().success());
     let state = fs::read_to_string(network.file("state/proxy.json")).unwrap();
     assert!(state.contains("\"one\""), "{state}");
@@ -154,11 +154,11 @@ fn tunnel_keeps_only_cap_net_admin() {
     check(&client, NET_ADMIN, nobody());
     network.add_link(2);
     network.until("a link that comes later", "two", is("up"));
-    reload_clients(&network, &relay);
-    client.reload();
-    client.wait_for("read anew: links one, two");
-    network.until_echo();
-    assert!(client.terminate().success());
+    reload_clients(&network, &far);
+    near.reload();
+    near.wait_for("reloaded: links one, two");
+    until_answered(&network.near, INNER.parse().unwrap());
+    assert!(near.terminate().success());
     let state = fs::read_to_string(network.file("state/tunnel.json")).unwrap();
     assert!(state.contains("\"one\""), "{state}");
     // The hook has all privileges of the tunnel's start.

@@ -204,7 +204,7 @@ fn relay_reload_applies_target_rules() {
     assert!(!connects(&machines.van, private));
     let reload = |times: usize| {
         relay.reload();
-        while relay.log().matches("read anew: 1 clients").count() < times {
+        while relay.log().matches("reloaded: 1 clients").count() < times {
             thread::sleep(Duration::from_millis(5));
         }
     };
@@ -221,7 +221,7 @@ fn relay_reload_applies_target_rules() {
     download.wait_for_progress("a connection from before the reloads");
     allow("\"nowhere\"");
     relay.reload();
-    relay.wait_for("not read anew, all stays as it was: ");
+    relay.wait_for("not reloaded, nothing changes: ");
     allow("\"public\"");
     reload(3);
     wait_until_seen_as(&machines.van, WEB, RELAY);

@@ -58,7 +58,7 @@ fn set_rate(network: &Network, relay: &Gateway, reloads: usize, rate: &str) {
     std::fs::write(&path, format!("{} rate={rate}\n", line.join(" "))).unwrap();
     relay.reload();
     until("the list is read again", || {
-        relay.log().matches("read anew: 1 clients").count() >= reloads
+        far.log().matches("reloaded: 1 clients").count() >= reloads
     });
 }
 

@@ -87,7 +87,7 @@ fn relay_reload_closes_only_connections_of_removed_clients_and_targets() {
 
     files.clients(&["van"]);
     relay.reload();
-    relay.wait_for("read anew: 1 clients; cut: bus");
+    relay.wait_for("reloaded: 1 clients; cut: bus");
     let end = cut.read(&mut [0; 16]).map_err(|error| error.kind());
     assert_eq!(end, Err(ErrorKind::ConnectionReset));
     assert!(connect(&bus, target).is_none());
@@ -96,7 +96,7 @@ fn relay_reload_closes_only_connections_of_removed_clients_and_targets() {
     files.relay(&[format!("127.0.0.1:{}", other.port())]);
     relay.reload();
     // The same message as before, once more.
-    while relay.log().matches("read anew: 1 clients").count() < 2 {
+    while relay.log().matches("reloaded: 1 clients").count() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(connect(&van, other).is_some());
@@ -106,8 +106,8 @@ fn relay_reload_closes_only_connections_of_removed_clients_and_targets() {
     // An invalid file changes nothing, and the message names the line.
     files.write("clients", "no key\n");
     relay.reload();
-    let message = relay.wait_for("not read anew, all stays as it was: ");
-    assert!(message.contains("clients:1: "), "{message}");
+    let said = relay.wait_for("not reloaded, nothing changes: ");
+    assert!(said.contains("clients:1: "), "{said}");
     files.clients(&["van"]);
     files.write("relay.toml", "listen = 5\n");
     relay.reload();
@@ -132,15 +132,15 @@ fn proxy_reload_applies_links_and_passwords() {
     assert_echo(&mut kept);
     files.proxy("van", &at, &["127.0.0.3", "127.0.0.4"]);
     van.reload();
-    van.wait_for("read anew: link l2 removed; link l4 added");
+    van.wait_for("reloaded: link l2 removed; link l4 added");
     van.wait_for("link l4: up");
     assert_echo(&mut kept);
     let log = van.log();
     assert_eq!(log.matches("link l3: up").count(), 1, "{log}");
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
-    van.wait_for("not read anew, all stays as it was: --link l4=127.0.0.4: two links of one name");
-    assert_echo(&mut kept);
+    van.wait_for("not reloaded, nothing changes: --link l4=127.0.0.4: two links of one name");
+    greets(&mut kept);
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn reload_names_options_that_need_a_restart() {
         let before = fs::read_to_string(files.path(&file)).unwrap();
         files.write(&file, &(before + added));
         gateway.reload();
-        let message = gateway.wait_for("read anew: ");
-        let named = message
+        let said = gateway.wait_for("reloaded: ");
+        let named = said
             .split("; ")
             .filter_map(|one| one.strip_suffix(" takes a restart"));
         let mut named: Vec<&str> = named.collect();

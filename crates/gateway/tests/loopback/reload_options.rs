@@ -36,7 +36,7 @@ impl Configured {
     fn reload(&self, lines: &str) {
         let file = self.folder.path().join("relay.toml");
         fs::write(file, text(&self.folder, lines)).unwrap();
-        let count = || self.relay.log().matches("read anew: ").count();
+        let count = || self.relay.log().matches("reloaded: ").count();
         let before = count();
         self.relay.reload();
         until("the relay has read its file", || count() > before);
@@ -167,12 +167,12 @@ fn proxy_reload_applies_passwords() {
     assert!(is_let_in("pass") && !is_let_in("word"));
     fs::write(&passwords, "ada:word\n").unwrap();
     proxy.reload();
-    proxy.wait_for("read anew: ");
+    proxy.wait_for("reloaded: ");
     assert!(is_let_in("word") && !is_let_in("pass"));
     fs::write(&passwords, "no password\n").unwrap();
     proxy.reload();
-    let message = proxy.wait_for("not read anew, all stays as it was: ");
-    assert!(message.contains("passwords:1: "), "{message}");
+    let said = proxy.wait_for("not reloaded, nothing changes: ");
+    assert!(said.contains("passwords:1: "), "{said}");
     assert!(is_let_in("word"));
 }
 

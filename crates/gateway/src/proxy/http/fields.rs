@@ -43,7 +43,7 @@ pub struct Sorted {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FramingError {
-    #[error("a length that is ambiguous or none")]
+    #[error("an ambiguous or missing length")]
     Ambiguous,
     #[error("a transfer coding other than chunked")]
     Coding,

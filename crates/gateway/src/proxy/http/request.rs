@@ -14,7 +14,7 @@ pub const LONGEST: usize = 16 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// It is malformed or ambiguous.
-    #[error("no request: {0}")]
+    #[error("not a request: {0}")]
     Malformed(&'static str),
     /// Its head is too long.
     #[error("a head of more than {LONGEST} bytes or {MAX_FIELDS} fields")]
