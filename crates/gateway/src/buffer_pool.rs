@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_used_again_once_its_slices_are_gone() {
+    fn buffer_is_reused_once_its_slices_are_dropped() {
         let mut buffers = BufferPool::default();
         let first = take(&mut buffers);
         let place = first.as_ptr();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_handed_on_comes_along() {
+    fn unread_bytes_move_to_the_next_buffer() {
         let mut buffers = BufferPool::default();
         drop(take(&mut buffers));
         let space = buffers.space();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_are_given_back_once_their_slices_are_gone_and_memory_is_short() {
+    fn unused_buffers_are_freed_when_memory_is_short() {
         let budget = Arc::new(Budget::new(16 * SIZE as u64));
         let mut buffers = BufferPool::default();
         buffers.count_in(Arc::clone(&budget));

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_has_its_class_and_all_others_have_that_of_the_star() {
+    fn ports_without_a_class_have_the_default_class() {
         let rules = ["interactive=22,5060", "streaming=*", "bulk=873"];
         let classes = classes(&rules, "cheapest-in-time").unwrap();
         let within = |port| classes.urgency(port).within;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bytes_are_interactive_whatever_follows() {
+    fn first_bytes_are_interactive_in_any_class() {
         let classes = classes(&["streaming=554"], "mp-dash").unwrap();
         let now = Time::from_secs(1);
         let at = |port, written| classes.urgency(port).deadline(now, written);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_is_allowed() {
+    fn invalid_class_is_named_with_allowed_ones() {
         for wrong in [
             "video=1",
             "bulk",

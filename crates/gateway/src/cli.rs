@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_option_of_a_tunnel_that_changes_takes_a_restart_or_is_read_anew() {
+    fn changed_tunnel_option_is_reloaded_or_needs_a_restart() {
         const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
             link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
         const ADDED: [&str; 25] = [

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_answers_of_http_hint_at_a_captive_portal() {
+    fn only_http_answers_hint_at_a_captive_portal() {
         let answer = |first| ForeignProtocol::of(first).as_answer();
         assert_eq!(answer(b"HTTP/1.1 200 OK"), "HTTP (a captive portal?)");
         assert_eq!(answer(b"SSH-2.0-x"), "SSH");

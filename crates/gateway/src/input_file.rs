@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_regular_file_or_too_long_is_refused() {
+    fn irregular_or_too_long_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("four");
         std::fs::write(&path, "1234").unwrap();
@@ -120,7 +120,7 @@ mod tests {
 
     /// Like `--key <(...)`: the writer starts late, writes in two parts, and exits.
     #[test]
-    fn a_pipe_is_read_to_its_end_unless_it_is_too_long() {
+    fn pipe_is_read_to_its_end_unless_too_long() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);

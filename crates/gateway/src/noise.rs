@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_know_each_other_and_have_the_same_keys() {
+    fn both_ends_authenticate_and_share_keys() {
         let (client, relay) = keys();
         let (mut initiator, hello) =
             Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"hi");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_message_for_another_key_or_purpose_is_refused() {
+    fn first_message_for_another_key_or_purpose_is_refused() {
         let (client, relay) = keys();
         let (_, hello) = Initiator::new(Purpose::Carrier, &client, &client.public(), b"");
         let read = |purpose, hello: &[u8]| Responder::read(purpose, &relay, hello).err();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_initiator_reads_the_answer_after_forged_ones() {
+    fn initiator_reads_the_answer_after_forged_ones() {
         let (client, relay) = keys();
         let (mut initiator, hello) = Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"");
         let (responder, _) = Responder::read(Purpose::Tunnel, &relay, &hello).unwrap();

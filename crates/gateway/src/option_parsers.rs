@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nothing_could_pass_is_refused() {
+    fn zero_size_or_rate_is_refused() {
         assert_eq!(size("1B"), Ok(Bytes::new(1)));
         assert!(size("0B").unwrap_err().contains("at least 1B"));
         assert!(size("x").is_err());

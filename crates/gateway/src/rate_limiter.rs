@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn datagram_beside_downloads_waits_for_two_turns() {
+    async fn datagram_next_to_downloads_waits_for_at_most_two_turns() {
         // tokio's timers count whole milliseconds.
         let timers = Duration::from_millis(2);
         for (rate, turn_ms) in [(2_000_000, 20), (20_000_000, 20), (100_000, 120)] {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn busy_senders_have_the_same_rate_whatever_they_send() {
+    async fn busy_senders_have_equal_rates() {
         let bucket = limit(2_000_000);
         // The fourth sends datagrams of several turns.
         let (_tasks, counts) = busy(&bucket, &[0, 300, 1400, 30_000]);

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_out_as_they_went_in() {
+    fn frames_round_trip() {
         let runs: [&[usize]; 4] = [&[0, 1, 5000], &[], &[65_472], &[4096, 4095]];
         let expected: Vec<_> = runs.iter().flat_map(|lens| frames(lens)).collect();
         for step in [1, 17, 5000, 1 << 20] {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_delays_a_ping_or_what_follows_a_long_frame() {
+    fn record_ends_after_a_ping_or_a_long_frame() {
         let (seal, open) = keys();
         // The ping; a short frame and one that fills the record; the rest.
         let bytes = encoded(Some(seal), &[&[100, 4096, 100, 200]], usize::MAX);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_changes_after_the_record_that_fills_it() {
+    fn key_changes_after_the_record_that_reaches_its_limit() {
         let [near, far] = sessions();
         for (seal, open) in [(near.seal, far.open), (far.seal, near.open)] {
             let mut sealing = RecordSequence::changing_after(100, seal, 1);

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_target_is_refused() {
+    fn invalid_target_is_refused() {
         for text in [
             "", ":80", "a", "a:", "a:+8", "a:65536", "a b:1", "a/b:1", "[::1:2", "::1:2", "u@h:1",
             "[a]:1", "a:b:1",
@@ -399,7 +399,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..7) {
+        fn parsed_request_round_trips(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..7) {
             bytes[0] = kind;
             if let Ok(Some((request, len))) = Request::parse(&bytes) {
                 let again = request.to_bytes();

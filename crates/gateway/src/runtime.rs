@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_manager_is_told_by_a_path_or_an_abstract_name() {
+    fn service_manager_is_notified_by_path_or_abstract_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
         let abstract_name = format!("@ropewalk-test-{}", std::process::id());

@@ -158,7 +158,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn a_gateway_is_asked_in_one_line_and_answers_in_one() {
+    fn status_request_and_answer_are_one_line_each() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("control");
         let listener = UnixListener::bind(&path).unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_gateway_listens_is_said() {
+    fn missing_gateway_is_reported_with_its_path() {
         let path = Path::new("/nonexistent/control");
         let failure = ask(path).unwrap_err().to_string();
         assert!(failure.contains("no gateway listens there"), "{failure}");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_fits_the_terminal_and_leaves_nothing_of_the_one_before() {
+    fn drawing_fits_terminal_and_erases_the_previous_one() {
         let mut out = Vec::new();
         draw(&mut out, "a\nb\nc\n", Some(3)).unwrap();
         assert_eq!(out, b"\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J");

@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(from: SocketAddr, room in 0..40usize) {
+        fn address_round_trips(from: SocketAddr, room in 0..40usize) {
             let mut bytes = [0xAA_u8; 40];
             let mut length = room as socklen_t;
             // SAFETY: there are 40 bytes.

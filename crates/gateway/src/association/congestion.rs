@@ -193,23 +193,23 @@ mod tests {
     }
 
     #[test]
-    fn losses_at_the_least_round_trip_are_overlooked() {
+    fn losses_at_minimum_rtt_switch_to_bbr() {
         assert_eq!(changes([(10, MS(52)); 5]), [(1, true)]);
     }
 
     #[test]
-    fn losses_of_a_full_queue_are_not() {
+    fn losses_of_a_full_queue_do_not_switch() {
         assert_eq!(changes([(10, MS(100)); 100]), []);
         assert_eq!(changes([(1, MS(52)); 100]), []);
     }
 
     #[test]
-    fn one_look_alone_is_not_enough() {
+    fn one_check_alone_does_not_switch() {
         assert_eq!(changes([(10, MS(52)), (0, MS(52))].repeat(50)), []);
     }
 
     #[test]
-    fn half_a_minute_without_losses_ends_it() {
+    fn half_a_minute_without_losses_switches_back() {
         let lossy = [(10, MS(52)); 2];
         let clean = [(0, MS(90)); 30];
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policer_is_obeyed() {
+    fn policer_switches_back() {
         let lossy = [(10, MS(52)); 2];
         let policed = [(300, MS(52)); 4];
         assert_eq!(
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn few_segments_tell_nothing() {
+    fn few_segments_decide_nothing() {
         let mut verdict = LossClassifier::default();
         for number in 1..100 {
             let seen = LossCounters {

@@ -75,7 +75,7 @@ fn read(file: &str, line: &str) -> Result<(Serve, String, String), String> {
 }
 
 #[test]
-fn a_file_has_the_options_of_the_command_line_which_wins() {
+fn command_line_overrides_file() {
     let file = "log = 'debug'\nlisten = ['[::1]:2', '[::1]:3']\n\
         key = 'my.key'\nrelay-streams = 9\nopen = false\n";
     let (serve, log, effective) = read(file, "service serve --config FILE").unwrap();
@@ -100,7 +100,7 @@ fn a_file_has_the_options_of_the_command_line_which_wins() {
 }
 
 #[test]
-fn what_counts_is_printed_as_a_file_that_says_the_same() {
+fn effective_options_print_as_equivalent_file() {
     let (_, _, effective) = read("open = true\n", "service serve --config FILE").unwrap();
     assert!(effective.contains("open = true  # /serve.toml:1:1\n"));
     assert!(effective.contains("listen = [\"127.0.0.1:1\"]  # default\n"));
@@ -113,7 +113,7 @@ fn what_counts_is_printed_as_a_file_that_says_the_same() {
 }
 
 #[test]
-fn what_is_wrong_has_file_line_key_value_and_what_is_allowed() {
+fn error_names_file_line_key_value_and_allowed_values() {
     for (file, says) in [
         (
             "\nlisen = '[::]:1'\n",

@@ -228,7 +228,7 @@ mod tests {
     use crate::programs::LocalConnector;
 
     #[tokio::test]
-    async fn the_socket_is_this_users_alone_and_there_is_one() {
+    async fn control_socket_is_private_and_unique() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("control");
         let socket = ControlSocket::bind(&path).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_left_is_replaced_and_what_is_no_socket_is_not() {
+    async fn stale_socket_is_replaced_and_other_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("control");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_something_else_is_said() {
+    fn truncated_or_other_file_is_reported() {
         let cut = file(&[(PT_NOTE, b"abc")]);
         cut.set_len(100).unwrap();
         assert!(Elf::read(&cut).is_err());

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_read_as_they_were_written_and_never_written_over() {
+    fn key_files_round_trip_and_are_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("van.2");
         let secret = SecretKey::generate();

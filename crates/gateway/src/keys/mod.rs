@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_as_they_were_written() {
+    fn lines_round_trip() {
         let secret = SecretKey::from_bytes(SECRET);
         let line = secret.to_line();
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_key_is_refused() {
         let line = |line| PublicKey::from_line(line).err();
         assert_eq!(line(""), Some(KeyError::Word(PUBLIC_WORD)));
         assert_eq!(

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_link_is_refused_in_one_line() {
+    fn invalid_link_is_refused_in_one_line() {
         for (text, says) in [
             ("", "no '='"),
             ("eth0", "no '='"),

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_seen_is_said() {
+    fn unmeasured_value_is_reported() {
         let links = [("wifi".to_owned(), None, measured())];
         let text = scenario("x", &links, Forward::Up);
         assert_eq!(parse(&text).links[0].cost, None);

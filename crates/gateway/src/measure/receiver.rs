@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_is_answered_in_full_only_after_its_challenge() {
+    fn peer_gets_full_answers_only_after_the_challenge() {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_the_sessions_token_is_as_if_it_had_not_come() {
+    fn datagram_with_another_token_is_ignored() {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_train_that_fills_the_link_tells_its_rate_and_its_queue() {
+    fn train_that_fills_the_link_measures_rate_and_queue() {
         let arrivals = through_link(25e6, 20e6, 50_000.0, 1000);
         let seen = TrainReceived::of(&arrivals, PACKET);
         assert!(seen.arrived < 1000, "the queue dropped some");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_train_below_the_links_rate_arrives_as_it_was_sent() {
+    fn train_below_the_links_rate_arrives_as_sent() {
         let arrivals = through_link(10e6, 20e6, 50_000.0, 500);
         let seen = TrainReceived::of(&arrivals, PACKET);
         let sent = TrainSent {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_was_late_does_not_change_the_rate_much() {
+    fn late_receiver_hardly_changes_the_rate() {
         let mut arrivals = through_link(25e6, 20e6, 50_000.0, 1000);
         let held = arrivals[400].received_ns + 20_000_000;
         for arrival in &mut arrivals[400..] {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_count_once_and_too_few_tell_no_rate() {
+    fn duplicates_count_once_and_few_arrivals_give_no_rate() {
         let arrivals = through_link(1e6, 2e6, 1e6, 7);
         let seen = TrainReceived::of(&arrivals, PACKET);
         assert_eq!(

@@ -141,7 +141,7 @@ fn user_that_is_unknown_or_root_is_refused() {
 }
 
 #[test]
-fn capabilities_are_kept_for_low_ports_and_restricted_congestion_controls_alone() {
+fn capabilities_are_kept_only_for_low_ports_and_restricted_congestion_controls() {
     let addresses = ["0.0.0.0:443", "[::]:4433", "127.0.0.1:0"].map(|at| at.parse().unwrap());
     assert_eq!(for_ports(&addresses), CapabilitySet::NET_BIND_SERVICE);
     assert_eq!(for_ports(&addresses[1..]), CapabilitySet::empty());

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_done_is_answered() {
+    async fn unsupported_command_is_answered() {
         let says = b"\x05\x01\x00\x05\x02\x00\x01\x0a\x00\x00\x01\x00\x50";
         let (command, hears) = exchange(says, None).await;
         assert!(matches!(command, Err(SocksError::Command(2))));

@@ -23,7 +23,7 @@ fn monthly(start_day: u8) -> QuotaPolicy {
 }
 
 #[test]
-fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
+fn month_begins_on_start_day_or_last_day() {
     let policy = monthly(31);
     let mut usage = Usage::default();
     for (now, used) in [
@@ -56,7 +56,7 @@ fn a_span_is_counted_from_the_first_byte() {
 }
 
 #[test]
-fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
+fn even_pace_allows_the_elapsed_share_of_the_quota() {
     let policy = QuotaPolicy {
         pace: Pace::Even,
         ..monthly(11)
@@ -88,7 +88,7 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
 }
 
 #[test]
-fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
+fn priced_pace_raises_the_cost_ahead_of_the_pace() {
     let policy = QuotaPolicy {
         pace: Pace::Priced,
         ..monthly(1)
@@ -110,7 +110,7 @@ fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
 }
 
 #[test]
-fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
+fn link_at_its_cap_is_last_resort_or_throttled() {
     let now = at("2027-04-01T00:00[UTC]");
     let rate = Rate::from_bps(512_000);
     let at_cap = |at_cap, used| {
@@ -177,7 +177,7 @@ fn other_terms_forget_nothing() {
 }
 
 #[test]
-fn a_quota_lasts_as_it_went_since_it_was_counted() {
+fn remaining_time_follows_the_mean_rate_since_counting() {
     let policy = monthly(1);
     let mut usage = Usage::default();
     let first = at("2027-03-20T12:00[UTC]");
@@ -197,7 +197,7 @@ fn a_quota_lasts_as_it_went_since_it_was_counted() {
 }
 
 #[test]
-fn what_is_nearer_to_its_end_decides() {
+fn quota_nearer_to_its_end_decides() {
     let policy = QuotaPolicy {
         daily: Some(Bytes::new(100)),
         ..monthly(1)
@@ -214,7 +214,7 @@ fn what_is_nearer_to_its_end_decides() {
 }
 
 #[test]
-fn the_file_outlives_the_store_and_an_unreadable_one_is_kept_aside() {
+fn usage_file_outlives_store_and_corrupt_one_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("new/quota.json");
     let link: Link = "lte=wwan0,quota=1MB,period=30d,at_cap=stop"
@@ -273,7 +273,7 @@ proptest! {
 
     /// Within a period nothing is forgotten, and each later period begins at zero.
     #[test]
-    fn each_month_is_counted_by_itself(
+    fn months_are_counted_separately(
         start_day in 1_u8..=31,
         mut moments in prop::collection::vec(1_000_000_000_i64..1_050_000_000, 1..60),
     ) {

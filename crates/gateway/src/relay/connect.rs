@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_name_stands_for_must_be_allowed() {
+    async fn resolved_address_must_be_allowed() {
         let (names, limit) = resolver();
         let connect =
             async |target: &Target, rules: &Rules| connect(target, rules, &names, &limit).await;

@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queued_datagrams_are_lost_when_they_are_old_or_many_the_oldest_first() {
+    fn queue_drops_old_datagrams_and_the_oldest_beyond_its_limit() {
         let memory = Budget::new(1 << 20);
         let queue = Queue::new(&memory);
         let begin = Instant::now();

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_taken_once_and_memory_is_bounded() {
+    fn message_is_accepted_once_and_memory_is_bounded() {
         let replay_cache = ReplayCache::default();
         let [van, train] = [1, 2].map(|byte| PublicKey::from_bytes([byte; 32]));
         let hello = |number: u32| [number.to_be_bytes(); 24].concat();

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_allowed_until_a_rule_says_so() {
+    fn nothing_is_allowed_without_a_rule() {
         for ip in ["8.8.8.8", "127.0.0.1", "10.0.0.1", "::1", "2606:4700::1111"] {
             assert!(!allowed(&[], &[], ip, 80), "{ip}");
         }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_allowed_by_what_names_it() {
+    fn own_addresses_are_allowed_by_matching_rules() {
         for ip in ["5.6.7.8", "::ffff:5.6.7.8"] {
             for (rule, is_allowed) in [
                 ("public", false),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_s_metadata_are_allowed_by_their_address_alone() {
+    fn cloud_metadata_are_allowed_only_by_their_address() {
         let wide = ["public", "private", "own", "0.0.0.0/0", "[::/0]"];
         for ip in [
             "169.254.169.254",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused() {
+    fn invalid_rule_is_refused() {
         for text in [
             "",
             "all",

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_files_are_made_or_none() {
+    fn all_files_or_none_are_created() {
         let folder = tempfile::tempdir().unwrap();
         let within = folder.path().join("new");
         let file = |name: &str| NewFile::new(within.join(name), SECRET, name);

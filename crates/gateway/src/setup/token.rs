@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written_even_in_several_lines() {
+    fn token_round_trips_even_over_several_lines() {
         let text = token().to_text();
         let (one, two) = text.split_at(40);
         for text in [text.to_string(), format!(" {one}\r\n  {two}\n")] {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_refused() {
+    fn incomplete_token_is_refused() {
         let text = token().to_text();
         for end in BEGINNING.len()..text.len() {
             assert_eq!(

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_the_difference_over_the_time_between() {
+    fn rate_is_difference_over_elapsed_time() {
         let mut history = History::default();
         history.push(&at(1.0, 1_000_000));
         history.push(&at(3.0, 6_000_000));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_was_away_has_no_rate_for_that_time() {
+    fn absent_link_has_no_rate() {
         let mut history = History::default();
         history.push(&at(1.0, 0));
         let mut without = at(2.0, 0);

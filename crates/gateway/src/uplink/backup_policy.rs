@@ -102,7 +102,7 @@ mod tests {
     use tokio::time::sleep;
 
     #[tokio::test(start_paused = true)]
-    async fn a_backup_comes_after_a_death_and_goes_after_a_return_and_stumbles_are_passed_over() {
+    async fn backup_follows_primary_and_ignores_short_interruptions() {
         let count = watch::Sender::new(0);
         let began = Instant::now();
         let mut backup = Backup::new(count.subscribe());
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_backup_is_used_a_second_after_a_start_without_a_primary_link() {
+    async fn backup_is_used_one_second_after_start_without_primary() {
         let count = watch::Sender::new(0);
         let began = Instant::now();
         Backup::new(count.subscribe()).is_needed().await;

@@ -80,7 +80,7 @@ print(s.makefile().read())
 }
 
 #[test]
-fn a_server_that_listens_unbound_or_ended_is_right_as_well() {
+fn unbound_or_ended_server_is_handled() {
     let gateway = Gateway::start();
     let (server, port) = run(
         &gateway,

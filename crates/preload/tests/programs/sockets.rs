@@ -44,7 +44,7 @@ for family, host in [(socket.AF_INET, '192.0.2.1'), (socket.AF_INET6, '2001:db8:
 }
 
 #[test]
-fn connect_fails_with_the_far_ends_reason() {
+fn connect_fails_with_the_relays_reason() {
     let gateway = Gateway::start();
     gateway.python(
         "
@@ -78,7 +78,7 @@ for host, expected in cases.items():
 }
 
 #[test]
-fn a_socket_that_does_not_block_is_writable_when_the_far_end_has_answered() {
+fn nonblocking_socket_is_writable_once_the_relay_has_answered() {
     let (gateway, site) = (Gateway::start(), Site::start(10));
     gateway.python(
         "
@@ -117,7 +117,7 @@ asyncio.run(main())
 }
 
 #[test]
-fn a_blocking_connect_ends_by_signals_and_by_its_own_timeout() {
+fn blocking_connect_ends_by_signal_or_timeout() {
     let (gateway, site) = (Gateway::start(), Site::start(10));
     gateway.python(
         "
@@ -143,7 +143,7 @@ assert s.getpeername()[1] == int(sys.argv[1])
 }
 
 #[test]
-fn duplicates_children_and_started_programs_have_the_same_connection() {
+fn duplicates_and_children_share_the_connection() {
     let (gateway, site) = (Gateway::start(), Site::start(10));
     gateway.python(
         "

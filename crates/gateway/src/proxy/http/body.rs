@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_framed_wrong_does_not_come_to_its_end() {
+    fn truncated_or_malformed_body_does_not_end() {
         for (bytes, framing) in [
             (&b"hell"[..], Framing::Length(5)),
             (b"", Framing::Chunked),

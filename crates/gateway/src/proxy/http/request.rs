@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn invalid_request_is_refused() {
         let with = |line: &str, fields: &str| format!("{line}\r\nHost: a\r\n{fields}\r\n");
         let get = "GET http://a/ HTTP/1.1";
         for text in [
@@ -365,7 +365,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_forwarded_has_one_host_and_one_length(fields in prop::collection::vec(("[A-Za-z-]{1,20}", "[ -~]{0,20}"), 0..6), extra in prop::sample::select(vec!["", "Content-Length: 7", "Transfer-Encoding: chunked", "Connection: content-length, host"])) {
+        fn forwarded_request_has_one_host_and_one_length(fields in prop::collection::vec(("[A-Za-z-]{1,20}", "[ -~]{0,20}"), 0..6), extra in prop::sample::select(vec!["", "Content-Length: 7", "Transfer-Encoding: chunked", "Connection: content-length, host"])) {
             let mut text = "POST http://a/ HTTP/1.1\r\nHost: a\r\n".to_owned();
             for (name, value) in fields {
                 text += &format!("{name}: {value}\r\n");

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response_is_refused() {
+    fn invalid_response_is_refused() {
         let get = request("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n");
         for text in [
             "SSH-2.0-OpenSSH\r\n\r\n",

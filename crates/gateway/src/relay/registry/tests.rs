@@ -27,7 +27,7 @@ fn join(association: u8, resumes: bool) -> Join {
 
 /// A client with another one's identifier gets an association of its own.
 #[tokio::test]
-async fn association_is_joined_by_its_own_client_alone() {
+async fn association_is_joined_only_by_its_own_client() {
     let [van, bus] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]).public());
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("clients");
@@ -47,7 +47,7 @@ async fn association_is_joined_by_its_own_client_alone() {
 
 /// A restarted client gets its links again, although its old associations have not ended yet.
 #[tokio::test]
-async fn links_of_an_association_without_carriers_make_room() {
+async fn restarted_client_gets_its_links_again() {
     let van = SecretKey::from_bytes([1; 32]).public();
     let relay = relay_of(Clients::of_one("van", van, Vec::new()));
     let mut places = Vec::new();

@@ -72,7 +72,7 @@ async fn every_page_is_served_with_strict_headers() {
 }
 
 #[tokio::test]
-async fn names_that_were_made_to_point_here_lead_nowhere() {
+async fn dns_rebinding_is_refused() {
     let address = port().await;
     for host in [
         "",
@@ -119,7 +119,7 @@ async fn pages_of_other_sites_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused() {
+async fn invalid_request_is_refused() {
     let address = port().await;
     for request in [
         &b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"[..],

@@ -134,7 +134,7 @@ fn a_link_is_in_one_state() {
 }
 
 #[test]
-fn what_a_peer_calls_itself_cannot_forge_lines() {
+fn name_of_a_peer_cannot_forge_lines() {
     let hostile = "a\"} 1\nropewalk_forged 1\\";
     let mut document = examples::proxy();
     document.associations[0].peer = hostile.to_owned();
@@ -147,7 +147,7 @@ fn what_a_peer_calls_itself_cannot_forge_lines() {
 }
 
 #[test]
-fn what_is_not_known_has_no_sample() {
+fn unknown_value_has_no_sample() {
     let mut document = examples::proxy();
     for link in &mut document.associations[0].links {
         link.rtt_ms = None;
