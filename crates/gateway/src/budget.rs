@@ -9,7 +9,6 @@ pub struct Budget {
     used: AtomicU64,
 }
 
-/// Memory that is counted until this is dropped.
 #[derive(Debug)]
 pub struct HeldMemory<'a> {
     budget: &'a Budget,
@@ -55,7 +54,6 @@ impl Budget {
         self.used() > self.most.load(Ordering::Relaxed) / 2
     }
 
-    /// Returns the bytes in use beyond the limit.
     #[must_use]
     pub fn excess(&self) -> u64 {
         self.used()

@@ -52,7 +52,6 @@ impl BufferPool {
         }
     }
 
-    /// Returns the current buffer, with free space to read into.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
         if self.is_half_used() {
             self.release_memory();

@@ -50,7 +50,6 @@ Example: for bash, in this shell
     Tunnel(Box<tunnel::Arguments>),
 }
 
-/// Command line, kept to be read again together with its configuration file.
 #[derive(Clone, Debug)]
 struct CommandLine(Vec<OsString>);
 

@@ -34,9 +34,7 @@ pub fn emit(target: &Target, payload: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Parses the datagram at the front of `bytes`; returns it and its length, `None` if it is incomplete.
-///
-/// # Errors
-/// It is malformed.
+/// Errors: it is malformed.
 pub fn parse(bytes: &[u8]) -> Result<Option<(Datagram<'_>, usize)>, Malformed> {
     let Some((len, rest)) = bytes.split_first_chunk() else {
         return Ok(None);

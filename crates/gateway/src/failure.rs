@@ -1,6 +1,5 @@
 //! Errors that end a verb, with their exit status.
 
-/// Reason why a verb ended, as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Wrong input: exit status 2.

@@ -42,11 +42,9 @@ pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<BoundedInput> 
     })
 }
 
-/// File, or pipe with a time limit.
 pub(crate) struct BoundedInput {
     file: File,
     until: Option<Instant>,
-    /// Bytes that it may still have.
     left: u64,
 }
 

@@ -69,7 +69,6 @@ impl NameServerSockets {
         }
     }
 
-    /// Returns the server with its zone, if it has one whose interface exists.
     fn in_zone(&self, server: SocketAddr) -> Option<SocketAddr> {
         let SocketAddr::V6(mut server) = server else {
             return None;

@@ -34,10 +34,8 @@ pub use self::limit::LookupLimit;
 /// Time limit of a look-up, including its wait for others.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of concurrent look-ups, over all clients.
 const ALL: usize = 1024;
 
-/// Maximum number of a client's waiting look-ups.
 const WAITING: usize = 256;
 
 const CACHED: usize = 4096;
@@ -123,7 +121,6 @@ impl Names {
             .unwrap_or(Err(NameError::TimedOut))
     }
 
-    /// Returns the cached result of a name.
     #[must_use]
     pub fn known(&self, name: &str) -> Option<Lookup> {
         let cache = self.cache();

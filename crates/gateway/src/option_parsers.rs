@@ -10,7 +10,6 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::request::{Host, Target};
 
-/// The kernel's list of congestion controls that are loaded.
 const CONGESTION: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 const NO_PORT: &str = "port 0; allowed: a port from 1 to 65535";

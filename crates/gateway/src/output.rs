@@ -25,7 +25,6 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum Message {
     Line(Vec<u8>),
-    /// Answered once everything before it has been written.
     Written(Sender<()>),
     Call(Box<dyn FnOnce() + Send>),
 }

@@ -188,7 +188,6 @@ fn bits_per_second(rate: Option<Rate>) -> u64 {
 }
 
 impl Turn<'_> {
-    /// Returns the bytes left in the turn.
     #[must_use]
     pub fn left(&self) -> usize {
         self.bucket.turn_bytes().saturating_sub(self.taken) as usize

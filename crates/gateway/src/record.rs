@@ -44,9 +44,7 @@ pub enum RecordError {
 #[derive(Debug)]
 pub struct Encoder {
     key: Option<RecordSequence>,
-    /// Encrypted: the current record. Plain: the current headers.
     buffer: BytesMut,
-    /// Plain: pieces to write, in order.
     pieces: VecDeque<Bytes>,
     len: usize,
 }
@@ -126,10 +124,7 @@ impl Encoder {
         self.pieces.is_empty()
     }
 
-    /// Writes ready bytes, as far as `write` accepts them in one call.
-    ///
-    /// # Errors
-    /// The errors of `write`.
+    /// Writes ready bytes, as far as `write` accepts them in one call. Fails like `write`.
     pub fn write(
         &mut self,
         write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
@@ -184,10 +179,7 @@ impl Decoder {
         self.buffers.space()
     }
 
-    /// Returns the next frame; `None` if it is incomplete.
-    ///
-    /// # Errors
-    /// The carrier must end.
+    /// Returns the next frame; `None` if it is incomplete. Errors: the carrier must end.
     pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
         let copied = match self.buffers.should_copy() {
             true => usize::MAX,

@@ -45,10 +45,7 @@ impl RecordSequence {
     }
 
     /// Decrypts the next record in place; `sealed` ends with the tag. Returns the length of the plaintext,
-    /// which is at the front.
-    ///
-    /// # Errors
-    /// It is not the peer's next record.
+    /// which is at the front. Errors: it is not the peer's next record.
     pub fn open(&mut self, sealed: &mut [u8]) -> Result<usize, NoiseError> {
         let len = self.key.open(self.number, b"", sealed)?.len();
         self.advance(len);

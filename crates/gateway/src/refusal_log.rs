@@ -14,7 +14,6 @@ use crate::locks::lock;
 
 /// Interval between log lines of one source and reason, and of a flood.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum lines in an interval; further sources are a flood.
 const LINES: u32 = 20;
 /// Number of remembered sources and reasons, indexed by hash.
 const PLACES: usize = 1024;
@@ -29,7 +28,6 @@ pub struct RefusalLog {
 
 #[derive(Debug, Default)]
 struct Log {
-    /// Empty before the first refusal.
     places: Vec<Option<LoggedRefusal>>,
     /// Start of the interval in which `lines` lines were logged.
     since: Option<Instant>,
@@ -37,7 +35,6 @@ struct Log {
     flood: Option<Flood>,
 }
 
-/// Source and reason.
 #[derive(Clone, Copy, Debug)]
 struct LoggedRefusal {
     hash: u64,
@@ -63,7 +60,6 @@ enum Line {
     Flood(Summary),
 }
 
-/// Summary of a flood in one line.
 #[derive(Debug, PartialEq, Eq)]
 struct Summary {
     seconds: u64,

@@ -111,9 +111,7 @@ impl Request {
     }
 
     /// Parses the request at the front of `bytes`; returns it and its length, `None` if it is incomplete.
-    ///
-    /// # Errors
-    /// It is malformed.
+    /// Errors: it is malformed.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malformed> {
         let Some((&kind, rest)) = bytes.split_first() else {
             return Ok(None);
@@ -195,9 +193,7 @@ impl Target {
     }
 
     /// Parses the target at the front of `bytes`; returns it and its length, `None` if it is incomplete.
-    ///
-    /// # Errors
-    /// Its address type is unknown, or its name has invalid characters.
+    /// Errors: its address type is unknown, or its name has invalid characters.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Target, usize)>, Malformed> {
         let Some((&kind, rest)) = bytes.split_first() else {
             return Ok(None);

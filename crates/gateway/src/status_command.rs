@@ -15,7 +15,6 @@ use crate::output::printed;
 use crate::status::Document;
 use crate::status::table::{TableOptions, tables};
 
-/// Longest document that is read, in bytes.
 const MAX_DOCUMENT: u64 = 16 << 20;
 
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -14,7 +14,6 @@ pub(crate) const FOR_LOSS: &str = "bbr";
 pub struct TcpInfo {
     /// Smoothed RTT (`tcpi_rtt`); `None` if only retransmitted segments were acknowledged.
     pub round_trip: Option<Duration>,
-    /// Time since the peer's TCP last acknowledged anything (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
     pub segment: u32,
     pub retransmissions: u64,
@@ -27,7 +26,6 @@ pub struct TcpInfo {
 }
 
 const HEADER: u64 = 20;
-/// The timestamps option and its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h.
 const HAS_TIMESTAMPS: u8 = 1;

@@ -37,7 +37,6 @@ const RATE_EVERY: u32 = 16;
 /// Time without arrivals after which a carrier frees its read buffers.
 const IDLE_TIME: Duration = Duration::from_secs(2);
 
-/// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
 
 #[derive(Debug, thiserror::Error)]

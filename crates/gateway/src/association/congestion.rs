@@ -41,7 +41,6 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// Parses the value of an option.
     pub(crate) fn of(asked: Option<&str>) -> Congestion {
         asked.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
     }
@@ -95,11 +94,9 @@ impl LossClassifier {
     }
 }
 
-/// Switch of a connection's congestion control.
 #[derive(Debug)]
 pub(super) struct CongestionSwitch {
     verdict: LossClassifier,
-    /// The socket's initial congestion control.
     usual: Vec<u8>,
     looked: Instant,
 }

@@ -52,7 +52,6 @@ struct SharedAssociation {
     config: Config,
     state: Mutex<State>,
     budget: Option<Arc<Budget>>,
-    /// Wakes the timer's task.
     timer: Notify,
     closed: watch::Sender<Option<u32>>,
 }
@@ -63,7 +62,6 @@ struct State {
     carriers: HashMap<CarrierId, CarrierEntry>,
     /// Streams opened by the peer, at most [`Config::streams`].
     opened: mpsc::UnboundedSender<StreamId>,
-    /// Next deadline of the timer's task.
     armed: Option<Time>,
     counted: u64,
     ledger: status::RetiredCounters,
@@ -78,9 +76,7 @@ struct StreamEntry {
     written: u64,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
-    /// End of the peer's data: finished (`Ok`) or reset.
     read_end: Option<Result<(), u32>>,
-    /// Error code of the peer's STOP.
     stopped: Option<u32>,
 }
 

@@ -20,7 +20,6 @@ const INITIAL_WINDOW: u64 = 64 << 10;
 /// Maximum number of links with counters. A peer may name links at will.
 const LINKS: usize = 256;
 
-/// Counters of links whose carriers have ended.
 #[derive(Debug, Default)]
 pub(super) struct RetiredCounters {
     links: BTreeMap<u32, LinkCounters>,
@@ -59,7 +58,6 @@ impl RetiredCounters {
         }
     }
 
-    /// Returns a link's counters; `None` if there are too many links.
     fn past(&mut self, link: u32) -> Option<&mut LinkCounters> {
         let has_room = self.links.len() < LINKS || self.links.contains_key(&link);
         has_room.then(|| self.links.entry(link).or_default())

@@ -39,7 +39,6 @@ pub struct Stream {
     writable: Arc<Notify>,
     /// Written data are delivered even after the stream is dropped.
     finished: AtomicBool,
-    /// Pieces taken and returned.
     put_back: Mutex<Bytes>,
 }
 
@@ -391,7 +390,6 @@ impl Drop for Stream {
     }
 }
 
-/// Writes the first `len` bytes of the pieces and removes them.
 async fn write_front(
     socket: &TcpStream,
     pieces: &mut Vec<Bytes>,

@@ -22,7 +22,6 @@ struct EffectiveOption {
 #[derive(Debug)]
 pub(crate) struct Reread<A> {
     pub arguments: A,
-    /// Keys that differ from the start.
     changed: Vec<String>,
 }
 

@@ -93,7 +93,6 @@ impl File {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// Returns `FILE:LINE:COLUMN`, both counted from 1.
     pub fn place(&self, at: usize) -> String {
         let before = self.text.get(..at).unwrap_or(&self.text);
         let line = before.matches('\n').count() + 1;

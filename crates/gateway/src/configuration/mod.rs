@@ -33,7 +33,6 @@ pub(crate) struct ConfigurationFile {
     pub check: bool,
 }
 
-/// Options that a file cannot have.
 const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];
 
 /// Command line with the additions of its configuration file.
@@ -47,7 +46,6 @@ pub(crate) struct Merged {
 #[derive(Debug)]
 struct UsedFile {
     file: File,
-    /// Entries that the command line does not override.
     entries: Vec<UsedEntry>,
 }
 

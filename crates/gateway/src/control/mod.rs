@@ -24,7 +24,6 @@ use ropewalk_preload_protocol::Request;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest path of a socket, in bytes (unix(7)).
 const LONGEST_PATH: usize = 107;
 
 /// Returns the default path of a control socket: in XDG_RUNTIME_DIR, or /run for root. Others have none.

@@ -11,7 +11,6 @@ const PT_NOTE: u32 = 4;
 /// Maximum read of a segment; notes and the interpreter's path are shorter.
 const LONGEST: u64 = 4096;
 
-/// ELF program or library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Elf {
     /// Machine type (EI_CLASS, EI_DATA, e_machine), which must be the same in both.
@@ -68,7 +67,6 @@ impl Elf {
     }
 }
 
-/// Word size and byte order of a file.
 #[derive(Clone, Copy)]
 struct FieldReader {
     wide: bool,

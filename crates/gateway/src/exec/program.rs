@@ -15,7 +15,6 @@ use super::elf::Elf;
 /// Maximum nesting of script interpreters (BINPRM_MAX_RECURSION in fs/exec.c is 5).
 const DEEPEST: usize = 5;
 
-/// Reason why the library cannot be loaded into a program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PreloadError {
     #[error("{0:?} is not in PATH")]

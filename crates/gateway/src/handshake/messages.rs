@@ -11,7 +11,6 @@ use super::{HandshakeError, VERSION};
 use crate::foreign_protocol::{ForeignProtocol, LOOK};
 use crate::noise::RecordKey;
 
-/// Magic number at the beginning of every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
 pub(super) const PLAIN: u8 = 0;
 pub(super) const SEALED: u8 = 1;
@@ -73,7 +72,6 @@ pub(super) async fn read_message(
     Ok(message)
 }
 
-/// Writes the first encrypted message: record 0.
 pub(super) async fn write_first(
     stream: &mut (impl AsyncWrite + Unpin),
     key: Option<&RecordKey>,

@@ -107,7 +107,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Checks before the measurement that the file can be written.
 fn check_output(path: &Path) -> Result<(), Failure> {
     let wrong = |problem: &str| {
         let text = format!("--output {}: {problem}", path.display());
@@ -156,7 +155,6 @@ async fn measure(
     result
 }
 
-/// Returns the cause, to append to a message.
 fn because(reason: &Option<String>) -> String {
     let reason = reason.as_ref();
     reason.map_or_else(String::new, |reason| format!(": {reason}"))

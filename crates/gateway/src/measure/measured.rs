@@ -35,7 +35,6 @@ pub struct Direction {
     pub rate_mbps: f64,
     /// Whether the rate is a lower bound: the link was not filled.
     pub rate_is_least: bool,
-    /// Loss ratio well below the link's rate.
     pub loss_ratio: f64,
     /// Number of packets behind the ratio.
     pub loss_packets: u32,
@@ -43,16 +42,13 @@ pub struct Direction {
     pub queue_bytes: Option<f64>,
 }
 
-/// Rate measured with a train.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRate {
-    /// In bit/s of IP packets.
     pub bps: f64,
     pub is_least: bool,
     pub queue_bytes: Option<f64>,
 }
 
-/// Lost packets of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     pub lost: u32,

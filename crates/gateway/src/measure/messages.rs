@@ -54,7 +54,6 @@ pub enum RelayMessage {
     },
 }
 
-/// Reason why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     #[error("the peer has closed the stream")]

@@ -14,10 +14,8 @@ use super::train::Arrival;
 use crate::locks::lock;
 use crate::rate_limiter::RateLimiter;
 
-/// Maximum number of recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
 
-/// Maximum number of recorded answers to echoes.
 const MAX_ANSWERS: usize = 10_000;
 
 /// Bytes of IPv4 and UDP headers.
@@ -33,7 +31,6 @@ pub struct ProbeReceiver {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Role of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The relay answers echoes, and sends a challenge before it knows the client's address.
@@ -50,7 +47,6 @@ struct ReceiverState {
     round_trips: BTreeMap<u32, Duration>,
     challenge: Option<u64>,
     heard_from: Option<SocketAddr>,
-    /// Whether the peer has shown that it receives at its address.
     is_confirmed: bool,
     /// Bytes of answers that may still be sent.
     answerable: u64,
@@ -114,7 +110,6 @@ impl ProbeReceiver {
         })
     }
 
-    /// Records this train from now on, and forgets the previous one.
     pub fn expect(&self, train: u32) {
         let mut noted = self.lock();
         noted.train = train;
@@ -170,7 +165,6 @@ impl Drop for ProbeReceiver {
 }
 
 impl ReceiverState {
-    /// Records a datagram; returns the answer to it and its length.
     fn note(
         &mut self,
         datagram: ProbeDatagram,

@@ -163,7 +163,6 @@ pub(super) async fn settle(receiver: &ProbeReceiver) {
     }
 }
 
-/// Returns the bytes of a train, if it may be sent.
 fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static str> {
     if socket.peer_addr().is_err() {
         return Err("the address was not confirmed");

@@ -17,7 +17,6 @@ use super::responder::settle;
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::{TrainReceived, TrainSent};
 
-/// Number of echoes, and their interval.
 const ECHOES: u32 = 50;
 const ECHO_STEP: Duration = Duration::from_millis(20);
 
@@ -77,7 +76,6 @@ pub struct MeasureSession {
     token: SessionToken,
     clock: Clock,
     trains: u32,
-    /// Bytes of IP packets that may still be sent or requested.
     left: u64,
     used: u64,
 }

@@ -23,7 +23,6 @@ pub struct Train {
     pub datagrams: u32,
     /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
-    /// Rate of IP packets.
     pub rate_bps: f64,
 }
 
@@ -72,7 +71,6 @@ pub(crate) fn send(
     })
 }
 
-/// Whether a failure to send counts as a loss.
 fn is_loss(error: &io::Error) -> bool {
     let full = rustix::io::Errno::NOBUFS.raw_os_error();
     error.raw_os_error() == Some(full)

@@ -15,7 +15,6 @@ pub struct TrainSent {
     pub span_s: f64,
 }
 
-/// Arrived datagram. The two clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub index: u32,
@@ -38,14 +37,12 @@ pub struct TrainReceived {
 pub const FEWEST: usize = 8;
 
 impl TrainSent {
-    /// Returns the sending rate of IP packets.
     #[must_use]
     pub fn rate_bps(&self) -> f64 {
         let intervals = self.datagrams.saturating_sub(1);
         f64::from(intervals) * f64::from(self.packet_bytes) * 8.0 / self.span_s.max(1e-9)
     }
 
-    /// Returns the fraction that did not arrive.
     #[must_use]
     pub fn lost(&self, seen: &TrainReceived) -> f64 {
         let lost = self.datagrams.saturating_sub(seen.arrived);

@@ -8,7 +8,6 @@ use tokio::sync::Semaphore;
 
 use crate::locks::lock;
 
-/// Limit of a client's concurrent look-ups.
 #[derive(Debug)]
 pub struct LookupLimit {
     room: Mutex<(u32, Arc<Semaphore>)>,

@@ -25,7 +25,6 @@ pub(super) struct System {
     pub(super) resolver: Option<Resolver<NameServerSockets>>,
     pub(super) hosts: Arc<Hosts>,
     read: Option<[Stamp; 2]>,
-    /// The files are not read.
     is_fixed: bool,
     checked: Option<Instant>,
 }

@@ -14,7 +14,6 @@ use crate::{Failure, option_parsers};
 
 /// The first port that every user may bind (ip(7)).
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
-/// Congestion controls that every user may choose (tcp(7)).
 const FREE_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
 /// Reduces the thread's effective and permitted capabilities to those in `kept`, and clears the inheritable

@@ -28,7 +28,6 @@ const SYSTEM: [&str; 11] = [
 /// Files that may be links to other folders.
 const LINKED: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/localtime"];
 
-/// Rules that are not in force yet.
 pub(super) struct LandlockRules(RulesetCreated);
 
 impl LandlockRules {
@@ -68,7 +67,6 @@ impl LandlockRules {
             .map_err(|error| error.to_string())
     }
 
-    /// Puts the rules in force for the calling thread.
     pub(super) fn apply(self) -> Result<(), String> {
         let status = self.0.restrict_self().map_err(|error| error.to_string())?;
         match status.ruleset {

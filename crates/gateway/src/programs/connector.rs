@@ -16,7 +16,6 @@ const LOOKUPS: u32 = 64;
 
 /// Connector of programs to targets.
 pub trait Connector: Sync {
-    /// A stream to a target.
     type Stream: Send;
 
     /// Opens a stream to a target, and waits until the target has accepted.

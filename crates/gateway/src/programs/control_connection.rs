@@ -28,20 +28,15 @@ impl ControlConnection {
         ControlConnection { control }
     }
 
-    /// Sends a line.
-    ///
-    /// # Errors
-    /// EPIPE if the library is gone.
+    /// Sends a line. Errors: EPIPE if the library is gone.
     pub async fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(answer)?;
         line.push(b'\n');
         self.control.write_all(&line).await
     }
 
-    /// Waits for [`Request::Started`] and its socket.
-    ///
-    /// # Errors
-    /// UnexpectedEof if the library is gone, InvalidData if it says something else.
+    /// Waits for [`Request::Started`] and its socket. Errors: UnexpectedEof if the library is gone,
+    /// InvalidData if it says something else.
     pub async fn started(&mut self) -> io::Result<OwnedFd> {
         let (request, socket) = self.read().await?;
         match (request, socket) {
@@ -50,10 +45,7 @@ impl ControlConnection {
         }
     }
 
-    /// Reads a line, and its descriptor if there is one.
-    ///
-    /// # Errors
-    /// As [`started`](ControlConnection::started).
+    /// Reads a line, and its descriptor if there is one. Fails like [`started`](ControlConnection::started).
     pub async fn read<T: DeserializeOwned>(&mut self) -> io::Result<(T, Option<OwnedFd>)> {
         let mut line = Vec::new();
         let mut socket = None;

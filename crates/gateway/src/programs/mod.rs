@@ -38,10 +38,7 @@ pub struct Programs {
 
 impl Programs {
     /// Creates the state without programs. Where no stream arrives (`may_listen` is false), programs may not
-    /// listen.
-    ///
-    /// # Errors
-    /// The errors of [`SynHold::new`].
+    /// listen. Fails like [`SynHold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
             hold: SynHold::new()?,
@@ -59,10 +56,8 @@ impl Programs {
     }
 
     /// Answers the first request of a control connection. For [`Request::Connect`] this lasts until the
-    /// program's connection has ended.
-    ///
-    /// # Errors
-    /// The library has closed the connection, or violated the protocol.
+    /// program's connection has ended. Errors: the library has closed the connection, or violated the
+    /// protocol.
     pub async fn serve(
         &self,
         connector: &impl Connector,

@@ -52,10 +52,8 @@ impl Servers {
     }
 
     /// Connects to the program that listens on the port, on behalf of a client. A program that no longer
-    /// listens is forgotten.
-    ///
-    /// # Errors
-    /// ECONNREFUSED if no program listens, and the errors of socket(2), bind(2) and connect(2).
+    /// listens is forgotten. Errors: ECONNREFUSED if no program listens, and the errors of socket(2), bind(2)
+    /// and connect(2).
     pub async fn connect(
         self: &Arc<Servers>,
         port: u16,

@@ -167,7 +167,6 @@ pub(crate) fn run(
     ))?
 }
 
-/// Sockets that are opened before privileges are dropped.
 struct ProxySockets {
     programs: Programs,
     listeners: Vec<(TcpListener, ListenerKind)>,
@@ -206,7 +205,6 @@ fn listeners(arguments: &Arguments) -> Result<Vec<(TcpListener, ListenerKind)>, 
     opened.collect()
 }
 
-/// Describes the proxy that would run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (config, passwords) = config(arguments, None)?;
     arguments.user.find()?;

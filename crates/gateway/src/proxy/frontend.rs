@@ -27,10 +27,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Frontend: accepts connections of programs, and connects them to their targets.
 pub(super) struct Frontend {
     pub(super) uplink: Uplink,
-    /// Required users and passwords.
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: RefusalLog,
-    /// Permits for further connections, over all listeners.
     pub(super) places: Arc<Semaphore>,
 }
 

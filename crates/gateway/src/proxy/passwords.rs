@@ -29,10 +29,8 @@ pub enum PasswordsError {
 }
 
 impl Passwords {
-    /// Reads a file; warns if other users than its owner can read it.
-    ///
-    /// # Errors
-    /// It cannot be read, or a line is malformed.
+    /// Reads a file; warns if other users than its owner can read it. Errors: it cannot be read, or a line is
+    /// malformed.
     pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
         let mut text = Zeroizing::new(String::new());
         let read = open_input(path, LONGEST).and_then(|mut file| {

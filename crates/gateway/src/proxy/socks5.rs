@@ -52,10 +52,7 @@ pub enum SocksError {
     Address,
 }
 
-/// Negotiates with a client up to its command.
-///
-/// # Errors
-/// There is no supported command.
+/// Negotiates with a client up to its command. Errors: there is no supported command.
 pub async fn negotiate(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     passwords: Option<&Passwords>,
@@ -105,10 +102,7 @@ pub async fn negotiate(
     }
 }
 
-/// Sends the reply to the command; `bound` is the address for datagrams.
-///
-/// # Errors
-/// The connection failed.
+/// Sends the reply to the command; `bound` is the address for datagrams. Errors: the connection failed.
 pub async fn reply(
     stream: &mut (impl AsyncWrite + Unpin),
     status: Status,
@@ -126,10 +120,7 @@ pub async fn reply(
 }
 
 /// Parses a client's datagram; returns its destination and payload (RFC 1928, section 7). Fragments are
-/// rejected.
-///
-/// # Errors
-/// It is malformed, or a fragment.
+/// rejected. Errors: it is malformed, or a fragment.
 pub fn parse_datagram(packet: &[u8]) -> Result<(Target, &[u8]), Malformed> {
     let Some((&[0, 0, 0], rest)) = packet.split_first_chunk() else {
         return Err(Malformed);

@@ -19,10 +19,8 @@ pub enum Redirection {
     Tproxy,
 }
 
-/// Creates a listener for TPROXY, which accepts connections to any address.
-///
-/// # Errors
-/// EPERM without CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), and the errors of bind(2).
+/// Creates a listener for TPROXY, which accepts connections to any address. Errors: EPERM without
+/// CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), and the errors of bind(2).
 pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(at),
@@ -42,10 +40,8 @@ pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Returns the original destination of a connection.
-///
-/// # Errors
-/// It was not redirected but made to the proxy itself, so that connecting to its destination would loop.
+/// Returns the original destination of a connection. Errors: it was not redirected but made to the proxy
+/// itself, so that connecting to its destination would loop.
 pub fn destination(
     socket: &TcpStream,
     kind: Redirection,

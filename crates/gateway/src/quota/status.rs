@@ -22,7 +22,6 @@ pub struct QuotaStatus {
 }
 
 impl QuotaStatus {
-    /// Fills in the status of the link.
     pub(crate) fn show(&self, shown: &mut document::LinkStatus) {
         let (used, used_today) = (self.used.as_u64(), self.used_today.as_u64());
         let price = |bytes: u64| Some(self.cost? * bytes as f64 / 1e6);

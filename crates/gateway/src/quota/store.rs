@@ -46,7 +46,6 @@ struct StoreState {
     file: Option<PathBuf>,
     content: UsageFile,
     unsaved: bool,
-    /// The last write failed, and the user was notified.
     failed: bool,
 }
 
@@ -189,7 +188,6 @@ impl UsageStore {
 }
 
 impl StoreState {
-    /// Returns the usage of a link in the present period.
     fn usage(&mut self, link: &Link) -> &mut Usage {
         let links = &mut self.content.links;
         let usage = links.entry(link.name.clone()).or_default();

@@ -29,7 +29,6 @@ pub struct Usage {
     since: i64,
     /// Bytes counted since then.
     pub used: u64,
-    /// Current day, in days since 1970.
     day: i64,
     /// Bytes counted on that day.
     pub used_today: u64,

@@ -21,7 +21,6 @@ use crate::source::source;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum number of concurrent handshakes: of all sources, and of one.
 pub(super) const HALF_OPEN: usize = 1024;
 pub(super) const HALF_OPEN_PER_SOURCE: usize = 64;
 

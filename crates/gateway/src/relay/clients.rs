@@ -114,7 +114,6 @@ impl ClientAccount {
     }
 }
 
-/// Returns the number of links whose buffers take an eighth of the client's memory.
 fn most_links(limits: &DefaultLimits) -> u64 {
     let [least, most] = LINKS;
     (limits.memory.as_u64() / 8 / LINK).clamp(least, most)

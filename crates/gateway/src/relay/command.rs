@@ -144,7 +144,6 @@ pub(crate) fn run(
     block_on(serve(config, sockets, again))?
 }
 
-/// Sockets that are opened before privileges are dropped.
 struct RelaySockets {
     programs: Programs,
     listeners: Vec<(TcpListener, SocketAddr)>,
@@ -152,7 +151,6 @@ struct RelaySockets {
     status: Option<TcpListener>,
 }
 
-/// Describes the relay that would run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
     let config = config(arguments, None)?;

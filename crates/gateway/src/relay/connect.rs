@@ -12,10 +12,8 @@ use super::rules::Rules;
 use crate::names::{LookupLimit, NameError, Names};
 use crate::request::{Host, Status, Target};
 
-/// Time limit of all addresses together.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Time limit of one address while there are others.
 const TIMEOUT_EACH: Duration = Duration::from_secs(5);
 
 /// Resolves a target to the addresses that the rules allow. Only these are connected to, so that a name

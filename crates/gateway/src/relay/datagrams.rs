@@ -83,7 +83,6 @@ struct Relaying<'a> {
     account: &'a Arc<ClientAccount>,
     queue: Queue<'a>,
     peers: Mutex<VecDeque<SocketAddr>>,
-    /// Time of the last datagram in either direction.
     used_at: Mutex<Instant>,
 }
 
@@ -222,7 +221,6 @@ impl Relaying<'_> {
         });
     }
 
-    /// Accepts datagrams from a peer to which one was sent.
     fn accept_from(&self, peer: Option<SocketAddr>) {
         if let Some(peer) = peer {
             let mut peers = lock(&self.peers);
@@ -339,7 +337,6 @@ async fn open() -> io::Result<UdpSocket> {
     }
 }
 
-/// Sends a datagram; returns its destination on success.
 async fn send(socket: &UdpSocket, to: SocketAddr, payload: &[u8]) -> Option<SocketAddr> {
     let is_six = socket.local_addr().ok()?.is_ipv6();
     let address = match to {

@@ -100,7 +100,6 @@ pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
     pub(super) place: CarrierPlace,
-    /// Identifier of a new association, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
 }
 
@@ -108,7 +107,6 @@ pub(super) struct Joined {
 pub(super) struct Member {
     pub(super) association: Association,
     pub(super) account: Arc<ClientAccount>,
-    /// Source address of the newest carrier.
     client: Mutex<IpAddr>,
     began: Instant,
     links: Mutex<HashMap<String, LinkEntry>>,
@@ -317,7 +315,6 @@ fn begin(
     (member, incoming)
 }
 
-/// Drops the links without a carrier.
 fn retain_used(links: &mut HashMap<String, LinkEntry>) {
     links.retain(|_, entry| entry.newest.receiver_count() > 0);
 }

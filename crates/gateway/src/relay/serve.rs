@@ -17,7 +17,6 @@ use crate::memory;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
 
-/// Time limit of a stream's request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time limit for the streams of an ended association to end.

@@ -14,7 +14,6 @@ use crate::links::Link;
 use crate::routes::default_interfaces;
 use crate::{Failure, output};
 
-/// Longest input that may be a token, in bytes.
 const LONGEST: u64 = 8192;
 
 /// Write the key and the configuration of a client, from the token that `setup relay` printed.

@@ -25,7 +25,6 @@ pub(super) struct Token {
     pub port: u16,
     pub tunnel_port: u16,
     pub relay_key: PublicKey,
-    /// Name and key of the client.
     pub name: String,
     pub key: SecretKey,
     /// Addresses of the client in the tunnel.
@@ -33,7 +32,6 @@ pub(super) struct Token {
     pub dns: Vec<IpAddr>,
 }
 
-/// Reason why a text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error(

@@ -9,10 +9,8 @@ use super::document::{Document, LinkState, Rates};
 /// Age of the oldest samples, in seconds.
 pub const SPAN_S: usize = 300;
 
-/// Seconds covered by the loss ratio.
 const LOSS_SPAN_S: usize = 60;
 
-/// Maximum number of links with a history.
 const MAX_SERIES: usize = 256;
 
 /// Samples of each link, oldest first.
@@ -35,7 +33,6 @@ struct Series {
 struct Sample {
     rates: Option<Rates>,
     state: LinkState,
-    /// Datagrams sent and lost so far.
     datagrams: Option<(u64, u64)>,
 }
 

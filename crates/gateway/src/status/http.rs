@@ -17,7 +17,6 @@ use tokio::time::timeout;
 use super::{Meter, metrics};
 use crate::sockets;
 
-/// Longest request with its headers, in bytes.
 const MAX_REQUEST: usize = 8 * 1024;
 
 /// Maximum number of concurrent connections; further ones wait in the kernel's queue.

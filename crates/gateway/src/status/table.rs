@@ -4,14 +4,12 @@ use super::document::{
     AssociationStatus, Document, LinkState, LinkStatus, StreamStatus, TunnelStatus,
 };
 
-/// Width without a terminal.
 const WIDTH: usize = 100;
 
 #[derive(Clone, Copy, Debug)]
 pub struct TableOptions {
     /// Whether to use terminal colours for states.
     pub colours: bool,
-    /// Characters of a line; 100 if unknown.
     pub width: Option<usize>,
 }
 

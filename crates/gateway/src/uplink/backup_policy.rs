@@ -48,7 +48,6 @@ const NEVER: Duration = Duration::from_secs(1 << 20);
 pub(super) struct Backup {
     began: Instant,
     standby: Standby,
-    /// Number of primary carriers that are not suspected.
     primaries: watch::Receiver<usize>,
 }
 

@@ -21,7 +21,6 @@ use crate::sockets::set_up_carrier;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Connection whose JOIN was accepted.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) established: Established,

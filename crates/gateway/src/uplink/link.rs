@@ -29,7 +29,6 @@ pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of counting a metered link's bytes: its quota may be exceeded by the traffic of one interval.
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
 
-/// Maximum number of different errors that are logged until a link is up.
 const MAX_LOGGED_ERRORS: usize = 16;
 
 /// Runs until it is aborted, or the uplink is closed or dropped.

@@ -73,7 +73,6 @@ struct UplinkState {
     lookups: LookupLimit,
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkTask>>,
-    /// Reasons of failed dials, by the name of a link without a carrier.
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
     usage: UsageStore,
     /// Number of unsuspected carriers of primary links: above zero, backup links are on standby.
@@ -84,7 +83,6 @@ struct UplinkSession {
     association: Association,
     name: [u8; 16],
     began: Instant,
-    /// The relay has accepted a carrier.
     joined: AtomicBool,
 }
 
@@ -138,10 +136,7 @@ impl Uplink {
         Uplink(state)
     }
 
-    /// Adds a link.
-    ///
-    /// # Errors
-    /// A link of that name exists.
+    /// Adds a link. Errors: a link of that name exists.
     pub fn add_link(&self, link: Link) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         if links.iter().any(|entry| entry.link.name == link.name) {
@@ -156,10 +151,8 @@ impl Uplink {
         Ok(())
     }
 
-    /// Removes a link; bytes in flight on its carrier are retransmitted on others.
-    ///
-    /// # Errors
-    /// No link has that name.
+    /// Removes a link; bytes in flight on its carrier are retransmitted on others. Errors: no link has that
+    /// name.
     pub fn remove_link(&self, name: &str) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         let Some(at) = links.iter().position(|entry| entry.link.name == name) else {
@@ -172,10 +165,8 @@ impl Uplink {
         Ok(())
     }
 
-    /// Replaces the links; unchanged ones keep their carriers. Returns a description of the changes.
-    ///
-    /// # Errors
-    /// Two links have the same name; nothing has changed.
+    /// Replaces the links; unchanged ones keep their carriers. Returns a description of the changes. Errors:
+    /// two links have the same name; nothing has changed.
     pub fn set_links(&self, links: &[Link]) -> Result<Vec<String>, LinkChangeError> {
         for (number, link) in links.iter().enumerate() {
             if links[..number].iter().any(|other| other.name == link.name) {
@@ -210,10 +201,8 @@ impl Uplink {
         &self.0.config.security
     }
 
-    /// Opens a stream whose request the relay has accepted; the stream's own data follow.
-    ///
-    /// # Errors
-    /// As [`Uplink::connect`].
+    /// Opens a stream whose request the relay has accepted; the stream's own data follow. Fails like
+    /// [`Uplink::connect`].
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,

@@ -51,17 +51,13 @@ pub struct HttpRequest {
     pub minor: u8,
     /// The target without scheme and host (RFC 9112, section 3.2.1), or `*`.
     path: String,
-    /// The host as the request has it.
     authority: String,
     fields: HeaderFields,
     forwards: Option<u64>,
 }
 
 /// Parses the request at the front of `bytes`; returns it and the length of its head, `None` if it is
-/// incomplete.
-///
-/// # Errors
-/// It is invalid, or not allowed.
+/// incomplete. Errors: it is invalid, or not allowed.
 pub fn parse(
     bytes: &[u8],
     passwords: Option<&Passwords>,

@@ -14,7 +14,6 @@ pub struct HttpResponse {
     reason: String,
     minor: u8,
     fields: HeaderFields,
-    /// Length of the omitted body (HEAD, 304).
     length: Option<u64>,
 }
 
@@ -67,7 +66,6 @@ pub fn parse(
 }
 
 impl HttpResponse {
-    /// Whether it is an interim response, before the final one.
     #[must_use]
     pub fn is_interim(&self) -> bool {
         self.code < 200
