@@ -113,6 +113,6 @@ pub mod uplink;
 #[cfg(fuzzing)]
 pub use any_request::hold as hold_any_request;
 pub use cli::{command, main};
-pub use failure::Failure;
+pub(crate) use failure::Failure;
 pub use links::Link;
 pub use uplink::Uplink;

@@ -35,7 +35,6 @@ pub struct Limits {
 pub struct Client {
     /// Name in the list, or the beginning of its key.
     pub name: String,
-    /// Its limits.
     pub limits: Limits,
     /// Addresses in the tunnel, which no other client may use.
     pub addresses: Vec<IpAddr>,
@@ -47,28 +46,18 @@ pub struct Clients {
     clients: HashMap<PublicKey, Client>,
 }
 
-/// Reason why a list of clients could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientsError {
-    /// The file cannot be read.
     #[error("{}: {source}", .path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// A line is wrong.
     #[error(
         "{}:{line}: {problem}; allowed: ropewalk-public-key BASE64 NAME, then {LIMITS}",
         .path.display()
     )]
     Line {
-        /// Which file.
         path: PathBuf,
-        /// Counted from 1.
         line: usize,
-        /// Description of the error.
         problem: String,
     },
 }

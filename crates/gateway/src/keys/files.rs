@@ -22,41 +22,21 @@ const LONGEST: u64 = 4096;
 pub struct KeyFiles {
     /// `NAME.key`, which its owner alone can read.
     pub secret: PathBuf,
-    /// `NAME.pub`.
     pub public: PathBuf,
 }
 
-/// Reason why a key file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
     /// The name is not allowed in a key file.
     #[error("{}: not a valid name; allowed: letters, digits, '.', '_' and '-'", .path.display())]
-    Name {
-        /// The name.
-        path: PathBuf,
-    },
-    /// The file exists, and is not overwritten.
+    Name { path: PathBuf },
     #[error("{}: exists already; remove it or choose another name", .path.display())]
-    Exists {
-        /// Which file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The file cannot be read or written.
     #[error("{}: {source}", .path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The content is not a key.
+    File { path: PathBuf, source: io::Error },
     #[error("{}: {problem}; allowed: a file that `ropewalk-gateway keygen` wrote", .path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// Description of the error.
-        problem: KeyError,
-    },
+    Content { path: PathBuf, problem: KeyError },
 }
 
 /// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither. Never overwrites a file.

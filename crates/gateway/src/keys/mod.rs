@@ -16,9 +16,11 @@ use snow::resolvers::{CryptoResolver, DefaultResolver};
 use snow::types::Dh;
 use zeroize::Zeroizing;
 
-pub use clients::{Client, Clients, ClientsError, Limits};
-pub use files::{KeyFileError, KeyFiles, read_public_key, read_secret_key, write_key_files};
+pub use clients::Clients;
+pub(crate) use clients::{Client, ClientsError, Limits};
+pub(crate) use files::{KeyFileError, KeyFiles, write_key_files};
 pub(crate) use files::{create_file, is_name};
+pub use files::{read_public_key, read_secret_key};
 
 /// Bytes of a key.
 pub const KEY_LEN: usize = 32;

@@ -13,10 +13,12 @@ mod name_pool;
 mod servers;
 mod syn_hold;
 
-pub use connector::{Connector, LocalConnector};
+pub use connector::Connector;
+pub(crate) use connector::LocalConnector;
 pub use control_connection::ControlConnection;
 use name_pool::NamePool;
-pub use servers::{ClientEntry, ServerConnection, Servers};
+pub use servers::ClientEntry;
+pub(crate) use servers::{ServerConnection, Servers};
 use syn_hold::SynHold;
 
 use crate::locks::lock;
