@@ -30,11 +30,11 @@ mod tests {
             "/../../tests/fuzz/corpus/status_request"
         );
         let files = std::fs::read_dir(folder).unwrap();
-        let mut said: Vec<_> = files
+        let mut statuses: Vec<_> = files
             .map(|file| hold(&std::fs::read(file.unwrap().path()).unwrap()))
             .collect();
-        said.sort_unstable();
-        said.dedup();
+        statuses.sort_unstable();
+        statuses.dedup();
         for expected in [
             "200 OK",
             "400 Bad Request",
@@ -45,7 +45,7 @@ mod tests {
             "a request",
             "none",
         ] {
-            assert!(said.contains(&expected), "{expected} of {said:?}");
+            assert!(statuses.contains(&expected), "{expected} of {statuses:?}");
         }
     }
 }

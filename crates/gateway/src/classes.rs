@@ -225,8 +225,11 @@ mod tests {
             "bulk=70000",
             "bulk=1;2",
         ] {
-            let said = wrong.parse::<ClassRule>().unwrap_err();
-            assert!(said.contains("allowed: CLASS=PORT,PORT"), "{wrong}: {said}");
+            let error = wrong.parse::<ClassRule>().unwrap_err();
+            assert!(
+                error.contains("allowed: CLASS=PORT,PORT"),
+                "{wrong}: {error}"
+            );
         }
         let twice = classes(&["bulk=80", "streaming=80"], "cheapest-in-time").unwrap_err();
         assert!(twice.contains("80 is in two classes"), "{twice}");

@@ -242,8 +242,8 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
 
 /// Prints the actions of a verb and its effective options.
 fn checked(sentences: &[String], effective: &Effective) -> Result<(), Failure> {
-    let said: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
-    output::print(&format!("{said}{effective}"))
+    let comments: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
+    output::print(&format!("{comments}{effective}"))
 }
 
 fn completion(shell: Shell) -> Result<(), Failure> {
@@ -321,13 +321,13 @@ mod tests {
         let before = line.read().unwrap().effective;
         write(BEFORE.replace("eth0", "eth1") + &ADDED.join("\n"));
         let again = line.reread(&before, Verb::tunnel).unwrap();
-        let mut said = again.restarts(&["link"]);
-        said.sort_unstable();
+        let mut messages = again.restarts(&["link"]);
+        messages.sort_unstable();
         let expected = ADDED.map(|line| {
             let (key, _) = line.split_once(' ').unwrap();
             format!("{key} takes a restart")
         });
-        assert_eq!(said, expected);
+        assert_eq!(messages, expected);
         // The tunnel's text above lacks the peer's options and those that no file may have.
         let mut command = command();
         command.build();

@@ -62,7 +62,7 @@ pub(crate) async fn until_signal(
             _ = terminate.recv() => return Ok(EndSignal::Terminated),
             _ = interrupt.recv() => return Ok(EndSignal::Interrupted),
             _ = hangup.recv() => match reload() {
-                Ok(said) => info!("reloaded: {}", said.join("; ")),
+                Ok(changes) => info!("reloaded: {}", changes.join("; ")),
                 Err(failure) => error!("not reloaded, nothing changes: {failure}"),
             },
         }

@@ -63,11 +63,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     loop {
         let document = read(&ask(&control)?)?;
         let (width, height) = size(&out).unzip();
-        let look = TableOptions {
+        let options = TableOptions {
             colours: out.is_terminal(),
             width,
         };
-        let text = tables(&document, look);
+        let text = tables(&document, options);
         if !is_live {
             return printed(out.write_all(text.as_bytes()));
         }
@@ -163,13 +163,13 @@ mod tests {
         let listener = UnixListener::bind(&path).unwrap();
         let gateway = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = String::new();
+            let mut request = String::new();
             BufReader::new(stream.try_clone().unwrap())
-                .read_line(&mut asked)
+                .read_line(&mut request)
                 .unwrap();
             let answer = serde_json::to_string(&examples::proxy()).unwrap();
             stream.write_all((answer + "\n").as_bytes()).unwrap();
-            asked
+            request
         });
         let document = read(&ask(&path).unwrap()).unwrap();
         assert_eq!(document, examples::proxy());
@@ -199,9 +199,9 @@ mod tests {
             let listener = UnixListener::bind(&path).unwrap();
             let service = std::thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut asked = String::new();
+                let mut request = String::new();
                 let mut reader = BufReader::new(stream.try_clone().unwrap());
-                reader.read_line(&mut asked).unwrap();
+                reader.read_line(&mut request).unwrap();
                 stream.write_all(answer).unwrap();
             });
             let failure = ask(&path).unwrap_err().to_string();

@@ -43,9 +43,9 @@ impl Line {
         Ok(Line { socket })
     }
 
-    /// Sends a request and waits for the answer. Fails like [`Line::tell`] and [`Line::answer`].
+    /// Sends a request and waits for the answer. Fails like [`Line::send`] and [`Line::answer`].
     pub(crate) fn ask(&self, request: &Request) -> Result<Answer, Errno> {
-        self.tell(request, None)?;
+        self.send(request, None)?;
         loop {
             match self.answer() {
                 Err(Errno::INTR) => {}
@@ -55,7 +55,7 @@ impl Line {
     }
 
     /// Sends a message with a descriptor attached. Fails like sendmsg(2); EPIPE if the gateway is gone.
-    pub(crate) fn tell(
+    pub(crate) fn send(
         &self,
         request: &Request,
         with: Option<BorrowedFd<'_>>,

@@ -133,7 +133,7 @@ fn carry(
         _ => return Err(Errno::PROTO),
     };
     begin(socket, family, at, wait)?;
-    if line.tell(&Request::Started {}, Some(socket)).is_err() {
+    if line.send(&Request::Started {}, Some(socket)).is_err() {
         return give_up(socket);
     }
     if wait {

@@ -270,7 +270,7 @@ impl CarrierIo {
                     self.adapt_unsent(&mut unsent, rate)?;
                 }
                 if let Some(of_link) = &mut chooser
-                    && !of_link.look(&self.socket, &statistics)
+                    && !of_link.check(&self.socket, &statistics)
                 {
                     chooser = None;
                 }

@@ -41,8 +41,8 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    pub(crate) fn of(asked: Option<&str>) -> Congestion {
-        asked.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
+    pub(crate) fn of(option: Option<&str>) -> Congestion {
+        option.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
     }
 }
 
@@ -57,7 +57,7 @@ struct LossCounters {
 struct LossClassifier {
     before: LossCounters,
     for_loss: bool,
-    looks: u32,
+    checks: u32,
 }
 
 impl LossClassifier {
@@ -84,11 +84,15 @@ impl LossClassifier {
         } else {
             needed
         };
-        self.looks = if speaks_for_change { self.looks + 1 } else { 0 };
-        if self.looks < needed {
+        self.checks = if speaks_for_change {
+            self.checks + 1
+        } else {
+            0
+        };
+        if self.checks < needed {
             return None;
         }
-        self.looks = 0;
+        self.checks = 0;
         self.for_loss = !self.for_loss;
         Some(self.for_loss)
     }
@@ -97,8 +101,8 @@ impl LossClassifier {
 #[derive(Debug)]
 pub(super) struct CongestionSwitch {
     verdict: LossClassifier,
-    usual: Vec<u8>,
-    looked: Instant,
+    initial: Vec<u8>,
+    last_check: Instant,
 }
 
 impl CongestionSwitch {
@@ -107,20 +111,20 @@ impl CongestionSwitch {
         if congestion == Congestion::Fixed {
             return None;
         }
-        let usual = name_of(socket)?;
-        (usual != FOR_LOSS).then(|| CongestionSwitch {
+        let initial = name_of(socket)?;
+        (initial != FOR_LOSS).then(|| CongestionSwitch {
             verdict: LossClassifier::default(),
-            usual: usual.into_bytes(),
-            looked: Instant::now(),
+            initial: initial.into_bytes(),
+            last_check: Instant::now(),
         })
     }
 
     /// Checks the connection if it is time; returns whether to continue checking.
     pub(super) fn check(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
-        if self.looked.elapsed() < CHECK_INTERVAL {
+        if self.last_check.elapsed() < CHECK_INTERVAL {
             return true;
         }
-        self.looked = Instant::now();
+        self.last_check = Instant::now();
         let (Ok(info), Some(min_rtt)) = (tcp_info(socket), carrier.min_rtt) else {
             return true;
         };
@@ -135,7 +139,7 @@ impl CongestionSwitch {
         };
         let name: &[u8] = match for_loss {
             true => FOR_LOSS.as_bytes(),
-            false => &self.usual,
+            false => &self.initial,
         };
         let chosen = String::from_utf8_lossy(name);
         match SockRef::from(socket).set_tcp_congestion(name) {
@@ -174,10 +178,10 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     /// Evaluates checks of 1000 segments: lost segments and RTT. The minimum RTT is 50 ms.
-    fn changes(looks: impl IntoIterator<Item = (u64, Duration)>) -> Vec<(usize, bool)> {
+    fn changes(checks: impl IntoIterator<Item = (u64, Duration)>) -> Vec<(usize, bool)> {
         let mut verdict = LossClassifier::default();
         let mut seen = LossCounters::default();
-        let each = looks
+        let each = checks
             .into_iter()
             .enumerate()
             .filter_map(|(number, (lost, rtt))| {

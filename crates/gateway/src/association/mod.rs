@@ -178,11 +178,6 @@ impl Association {
         *self.0.closed.borrow()
     }
 
-    /// Reads the state machine, for example for statistics.
-    pub fn look<T>(&self, look: impl FnOnce(&striping::Association<Bytes>) -> T) -> T {
-        look(&self.0.lock().core)
-    }
-
     #[must_use]
     pub fn stream_count(&self) -> usize {
         self.0.lock().streams.len()

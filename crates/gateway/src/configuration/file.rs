@@ -27,7 +27,7 @@ pub(super) struct ConfigEntry {
     pub at: usize,
     pub value: Value,
     /// The beginning of the value as written.
-    pub shown: String,
+    pub quoted: String,
 }
 
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl File {
                     key: name.to_owned(),
                     at: span.map_or(0, |span| span.start),
                     value: value(item),
-                    shown: shown(item, &file.text),
+                    quoted: quoted(item, &file.text),
                 }
             })
             .collect();
@@ -142,7 +142,7 @@ fn scalar(value: &toml_edit::Value) -> Value {
     }
 }
 
-fn shown(item: &Item, text: &str) -> String {
+fn quoted(item: &Item, text: &str) -> String {
     let Item::Value(value) = item else {
         return String::new();
     };

@@ -12,9 +12,9 @@ use crate::Failure;
 /// Returns `relay.toml:7:1: rate = "fast": PROBLEM`.
 pub(super) fn at(file: &File, entry: &ConfigEntry, problem: &str) -> String {
     let place = file.place(entry.at);
-    match entry.shown.is_empty() {
+    match entry.quoted.is_empty() {
         true => format!("{place}: {}: {problem}", entry.key),
-        false => format!("{place}: {} = {}: {problem}", entry.key, entry.shown),
+        false => format!("{place}: {} = {}: {problem}", entry.key, entry.quoted),
     }
 }
 
@@ -48,14 +48,14 @@ pub(super) fn unknown<'a>(
 
 pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     let is_empty = text(error, ContextKind::InvalidValue).is_some_and(|value| value.is_empty());
-    let said = match error.source() {
+    let message = match error.source() {
         _ if is_empty => "must not be empty".to_owned(),
         Some(source) => source.to_string().replace('\n', " "),
         None => "not a value of this key".to_owned(),
     };
-    match said.contains("allowed: ") {
-        true => said,
-        false => format!("{said}; allowed: {}", allowed(arg)),
+    match message.contains("allowed: ") {
+        true => message,
+        false => format!("{message}; allowed: {}", allowed(arg)),
     }
 }
 

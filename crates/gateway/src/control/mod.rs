@@ -195,8 +195,8 @@ async fn answer<F: Connector>(
     programs: Option<(Arc<Programs>, Arc<F>)>,
     mut connection: ControlConnection,
 ) -> io::Result<()> {
-    let (asked, _) = timeout(TIMEOUT, connection.read()).await??;
-    match (asked, programs) {
+    let (received, _) = timeout(TIMEOUT, connection.read()).await??;
+    match (received, programs) {
         (ControlRequest::Gateway(GatewayRequest::Status {}), _) => {
             connection.answer(&meter.document()).await
         }

@@ -46,10 +46,10 @@ async fn both(
 ) {
     let (mut near, mut far) = duplex(4096);
     let far = async move {
-        let (asked, peer) = accept(&mut far, accepting, admit).await?;
-        assert_eq!(asked.join, join());
+        let (pending, peer) = accept(&mut far, accepting, admit).await?;
+        assert_eq!(pending.join, join());
         assert!(peer.is_none_or(|peer| peer == key(1).public()));
-        asked.answer(&mut far, answer).await
+        pending.answer(&mut far, answer).await
     };
     let near = async move {
         let (established, turn) = dial(&mut near, dialling, &join(), async { 7 }).await?;
@@ -59,7 +59,7 @@ async fn both(
     tokio::join!(near, far)
 }
 
-async fn told(bytes: Vec<u8>) -> (HandshakeError, bool) {
+async fn relay_error(bytes: Vec<u8>) -> (HandshakeError, bool) {
     let (mut near, mut far) = duplex(4096);
     near.write_all(&bytes).await.unwrap();
     let mut near = shut(near).await;
@@ -114,10 +114,10 @@ async fn plain_and_sealed_do_not_meet() {
 #[tokio::test]
 async fn strangers_get_no_answer() {
     let relay = key(2).public();
-    let (error, answered) = told(hello(&key(3), &relay)).await;
+    let (error, answered) = relay_error(hello(&key(3), &relay)).await;
     assert!(matches!(error, HandshakeError::Client(peer) if peer == key(3).public()));
     assert!(!answered);
-    let (error, answered) = told(hello(&key(1), &key(3).public())).await;
+    let (error, answered) = relay_error(hello(&key(1), &key(3).public())).await;
     assert!(
         matches!(error, HandshakeError::Noise(NoiseError::Handshake)),
         "{error}"
@@ -132,16 +132,16 @@ async fn strangers_get_no_answer() {
             "not Ropewalk's protocol: it begins with 0x52505758",
         ),
     ] {
-        let (error, answered) = told(bytes.to_vec()).await;
+        let (error, answered) = relay_error(bytes.to_vec()).await;
         assert_eq!(error.to_string(), expected);
         assert!(!answered);
     }
-    let (error, _) = told(b"RPWK\x02\x01".to_vec()).await;
+    let (error, _) = relay_error(b"RPWK\x02\x01".to_vec()).await;
     assert!(matches!(error, HandshakeError::Version(2)), "{error}");
     for len in [0u16, 95, 2000, 65_535] {
         let mut bytes = b"RPWK\x01\x01".to_vec();
         bytes.extend(len.to_be_bytes());
-        let (error, _) = told(bytes).await;
+        let (error, _) = relay_error(bytes).await;
         assert!(matches!(error, HandshakeError::Length(_)), "{len}: {error}");
     }
 }
@@ -176,13 +176,13 @@ async fn a_replay_gets_no_further_than_the_answer() {
     // The next bytes of the true client, under keys of another handshake.
     bytes.extend([0, 60]);
     bytes.extend([9; 60]);
-    let (error, answered) = told(bytes).await;
+    let (error, answered) = relay_error(bytes).await;
     assert!(
         matches!(error, HandshakeError::Noise(NoiseError::Record)),
         "{error}"
     );
     assert!(answered);
-    let (error, _) = told(hello(&key(1), &relay)).await;
+    let (error, _) = relay_error(hello(&key(1), &relay)).await;
     assert!(matches!(error, HandshakeError::Io(_)), "{error}");
 }
 
@@ -190,6 +190,6 @@ async fn a_replay_gets_no_further_than_the_answer() {
 async fn an_oversized_first_record_is_not_read() {
     let mut bytes = hello(&key(1), &key(2).public());
     bytes.extend([0xff, 0xff]);
-    let (error, _) = told(bytes).await;
+    let (error, _) = relay_error(bytes).await;
     assert!(matches!(error, HandshakeError::Length(65_535)), "{error}");
 }

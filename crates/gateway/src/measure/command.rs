@@ -52,7 +52,7 @@ pub struct Arguments {
 
 #[derive(Debug, thiserror::Error)]
 enum LinkFailure {
-    #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]
+    #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), cause(.0))]
     Unreached(Option<String>),
     #[error("the relay answers: {0}")]
     Relay(Status),
@@ -155,7 +155,7 @@ async fn measure(
     result
 }
 
-fn because(reason: &Option<String>) -> String {
+fn cause(reason: &Option<String>) -> String {
     let reason = reason.as_ref();
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }

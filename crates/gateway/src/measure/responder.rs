@@ -100,11 +100,11 @@ async fn converse(
         })
         .await?;
     loop {
-        let tell = match lines.receive().await {
+        let reply = match lines.receive().await {
             Err(MessageError::Ended) => return Ok(()),
             ask => match ask? {
-                ClientMessage::Confirm { challenge: said } => match receiver.heard_from() {
-                    Some(peer) if said == challenge => {
+                ClientMessage::Confirm { challenge: answer } => match receiver.heard_from() {
+                    Some(peer) if answer == challenge => {
                         socket.connect(peer)?;
                         receiver.confirm();
                         RelayMessage::Done
@@ -146,7 +146,7 @@ async fn converse(
                 }
             },
         };
-        lines.send(&tell).await?;
+        lines.send(&reply).await?;
     }
 }
 

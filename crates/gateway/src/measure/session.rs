@@ -133,20 +133,20 @@ impl MeasureSession {
         Err(MeasureError::Silent(address))
     }
 
-    /// Measures; `tell` is called with the current step, for progress output.
+    /// Measures; calls `progress` with the name of each step.
     pub async fn run(
         mut self,
-        tell: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(&str),
     ) -> Result<LinkMeasurement, MeasureError> {
-        tell("round trip");
+        progress("round trip");
         let round_trips = self.round_trips().await?;
-        tell("rate up");
+        progress("rate up");
         let up = self.rate(LinkDirection::Up).await?;
-        tell("rate down");
+        progress("rate down");
         let down = self.rate(LinkDirection::Down).await?;
-        tell("loss up");
+        progress("loss up");
         let lost_up = self.loss(LinkDirection::Up, &up).await?;
-        tell("loss down");
+        progress("loss down");
         let lost_down = self.loss(LinkDirection::Down, &down).await?;
         let echo_bits = f64::from(HEADER_LEN as u32 + header_bytes(&self.socket)?) * 8.0;
         let sending_s = echo_bits / up.bps + echo_bits / down.bps;

@@ -37,8 +37,8 @@ async fn server() -> (Names, Arc<AtomicU32>) {
 }
 
 fn answer(socket: tokio::net::UdpSocket) -> Arc<AtomicU32> {
-    let asked = Arc::new(AtomicU32::new(0));
-    let counted = Arc::clone(&asked);
+    let queries = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&queries);
     tokio::spawn(async move {
         let mut packet = [0; 1024];
         while let Ok((len, from)) = socket.recv_from(&mut packet).await {
@@ -63,7 +63,7 @@ fn answer(socket: tokio::net::UdpSocket) -> Arc<AtomicU32> {
             let _ = socket.send_to(&answer, from).await;
         }
     });
-    asked
+    queries
 }
 
 #[test]
@@ -94,11 +94,11 @@ fn link_local_name_server_is_asked_over_its_interface() {
             let at: SocketAddr = format!("[fe80::1%{}]:53", interface("d-0").unwrap())
                 .parse()
                 .unwrap();
-            let asked = answer(tokio::net::UdpSocket::bind(at).await.unwrap());
+            let queries = answer(tokio::net::UdpSocket::bind(at).await.unwrap());
             let names = Names::of(System::fixed(described_by("nameserver fe80::1%d-0\n")));
             let found = names.resolve("fast.example", &LookupLimit::new(8)).await;
             assert_eq!(found.unwrap()[..], ["192.0.2.7".parse::<IpAddr>().unwrap()]);
-            assert_eq!(asked.load(Ordering::Relaxed), 1);
+            assert_eq!(queries.load(Ordering::Relaxed), 1);
         });
     });
     asking.join().unwrap();
@@ -129,14 +129,14 @@ async fn slow_names_of_one_client_do_not_stop_another() {
 
 #[tokio::test]
 async fn names_are_asked_for_once() {
-    let (names, asked) = server().await;
+    let (names, queries) = server().await;
     let limit = LookupLimit::new(8);
     for _ in 0..100 {
         assert!(names.resolve("Fast.example", &limit).await.is_ok());
         let absent = names.resolve("absent.example", &limit).await;
         assert_eq!(absent, Err(NameError::Absent));
     }
-    assert!(asked.load(Ordering::Relaxed) <= 2 + 2, "{asked:?}");
+    assert!(queries.load(Ordering::Relaxed) <= 2 + 2, "{queries:?}");
     assert!(names.known("FAST.example").is_some());
     assert!(names.known("other.example").is_none());
 }

@@ -135,8 +135,8 @@ fn user_that_is_unknown_or_root_is_refused() {
     ] {
         let failure = user::find(name).unwrap_err();
         assert_eq!(failure.exit_status(), 2);
-        let said = failure.to_string();
-        assert!(said.contains(name) && said.contains(says), "{said}");
+        let text = failure.to_string();
+        assert!(text.contains(name) && text.contains(says), "{text}");
     }
 }
 

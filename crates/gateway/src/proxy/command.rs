@@ -214,7 +214,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         places.join(", ")
     };
     let who = passwords.map_or("everybody who reaches it", |_| "who has a password");
-    let mut said = vec![format!(
+    let mut report = vec![format!(
         "would listen on {} for {who}",
         list(&arguments.listen)
     )];
@@ -223,17 +223,17 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         (&arguments.tproxy, "TPROXY"),
     ] {
         if !places.is_empty() {
-            said.push(format!("would listen on {} for {what}", list(places)));
+            report.push(format!("would listen on {} for {what}", list(places)));
         }
     }
     let links = arguments.relay_options.link.iter();
     let links: Vec<&str> = links.map(|link| link.name.as_str()).collect();
-    said.push(format!(
+    report.push(format!(
         "would call {} over {}",
         config.relay,
         links.join(", ")
     ));
-    Ok(said)
+    Ok(report)
 }
 
 fn config(
@@ -273,13 +273,13 @@ fn reload(frontend: &Frontend, again: &Reread<Arguments>) -> Result<Vec<String>,
     let changed = frontend
         .uplink
         .set_links(&again.arguments.relay_options.link);
-    let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
+    let mut report = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
     frontend.set_passwords(passwords);
-    if said.is_empty() {
-        said.push("the same links".to_owned());
+    if report.is_empty() {
+        report.push("the same links".to_owned());
     }
-    said.extend(again.restarts(&RELOADABLE));
-    Ok(said)
+    report.extend(again.restarts(&RELOADABLE));
+    Ok(report)
 }
 
 async fn serve(

@@ -106,7 +106,7 @@ impl Frontend {
                 let replied = socks5::reply(&mut socket, status, None).await;
                 match (opened, replied) {
                     (Ok(stream), Ok(())) => stream.carry(&socket, None).await,
-                    _ => debug!("{target}: {status}{}", self.because()),
+                    _ => debug!("{target}: {status}{}", self.cause()),
                 }
             }
             Ok(Ok(SocksCommand::Associate)) => datagrams::serve(&self.uplink, socket).await,
@@ -116,7 +116,7 @@ impl Frontend {
     }
 
     /// Returns the reason why no link reaches the relay, to append to a status.
-    fn because(&self) -> String {
+    fn cause(&self) -> String {
         let reason = self.uplink.unreachable_reason();
         reason.map_or_else(String::new, |reason| format!(": {reason}"))
     }
@@ -147,7 +147,7 @@ impl Frontend {
         match self.uplink.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,
             Err(status) => {
-                debug!("{target}: {status}{}", self.because());
+                debug!("{target}: {status}{}", self.cause());
                 reset(socket);
             }
         }

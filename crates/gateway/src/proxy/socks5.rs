@@ -169,17 +169,17 @@ mod tests {
 
     /// Sends a client's bytes; returns the replies.
     async fn exchange(
-        says: &[u8],
+        input: &[u8],
         passwords: Option<&Passwords>,
     ) -> (Result<SocksCommand, SocksError>, Vec<u8>) {
         let (mut client, mut server) = duplex(1024);
-        client.write_all(says).await.unwrap();
+        client.write_all(input).await.unwrap();
         client.shutdown().await.unwrap();
         let result = negotiate(&mut server, passwords).await;
         drop(server);
-        let mut hears = Vec::new();
-        client.read_to_end(&mut hears).await.unwrap();
-        (result, hears)
+        let mut replies = Vec::new();
+        client.read_to_end(&mut replies).await.unwrap();
+        (result, replies)
     }
 
     fn target(text: &str) -> Target {
@@ -188,22 +188,22 @@ mod tests {
 
     #[tokio::test]
     async fn connects_by_address_and_by_name() {
-        let says = b"\x05\x01\x00\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
-        let (command, hears) = exchange(says, None).await;
+        let input = b"\x05\x01\x00\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
+        let (command, replies) = exchange(input, None).await;
         assert_eq!(
             command.unwrap(),
             SocksCommand::Connect(target("10.0.0.1:80"))
         );
-        assert_eq!(hears, b"\x05\x00");
-        let says = b"\x05\x02\x02\x00\x05\x01\x00\x03\x0bexample.org\x01\xbb";
-        let (command, _) = exchange(says, None).await;
+        assert_eq!(replies, b"\x05\x00");
+        let input = b"\x05\x02\x02\x00\x05\x01\x00\x03\x0bexample.org\x01\xbb";
+        let (command, _) = exchange(input, None).await;
         assert_eq!(
             command.unwrap(),
             SocksCommand::Connect(target("example.org:443"))
         );
-        let says = b"\x05\x01\x00\x05\x03\x00\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+        let input = b"\x05\x01\x00\x05\x03\x00\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
         assert_eq!(
-            exchange(says, None).await.0.unwrap(),
+            exchange(input, None).await.0.unwrap(),
             SocksCommand::Associate
         );
     }
@@ -213,30 +213,31 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "ada:pass").unwrap();
         let passwords = Passwords::read(file.path()).unwrap();
-        let says = b"\x05\x01\x02\x01\x03ada\x04pass\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
-        let (command, hears) = exchange(says, Some(&passwords)).await;
+        let input = b"\x05\x01\x02\x01\x03ada\x04pass\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
+        let (command, replies) = exchange(input, Some(&passwords)).await;
         assert_eq!(
             command.unwrap(),
             SocksCommand::Connect(target("10.0.0.1:80"))
         );
-        assert_eq!(hears, b"\x05\x02\x01\x00");
-        let (command, hears) = exchange(b"\x05\x01\x02\x01\x03ada\x04word", Some(&passwords)).await;
+        assert_eq!(replies, b"\x05\x02\x01\x00");
+        let (command, replies) =
+            exchange(b"\x05\x01\x02\x01\x03ada\x04word", Some(&passwords)).await;
         assert!(matches!(command, Err(SocksError::Password)));
-        assert_eq!(hears, b"\x05\x02\x01\x01");
-        let (command, hears) = exchange(b"\x05\x01\x00", Some(&passwords)).await;
+        assert_eq!(replies, b"\x05\x02\x01\x01");
+        let (command, replies) = exchange(b"\x05\x01\x00", Some(&passwords)).await;
         assert!(matches!(command, Err(SocksError::Method)));
-        assert_eq!(hears, b"\x05\xff");
+        assert_eq!(replies, b"\x05\xff");
     }
 
     #[tokio::test]
     async fn unsupported_command_is_answered() {
-        let says = b"\x05\x01\x00\x05\x02\x00\x01\x0a\x00\x00\x01\x00\x50";
-        let (command, hears) = exchange(says, None).await;
+        let input = b"\x05\x01\x00\x05\x02\x00\x01\x0a\x00\x00\x01\x00\x50";
+        let (command, replies) = exchange(input, None).await;
         assert!(matches!(command, Err(SocksError::Command(2))));
-        assert_eq!(hears, b"\x05\x00\x05\x07\x00\x01\0\0\0\0\0\0");
-        let (command, hears) = exchange(b"\x05\x01\x00\x05\x01\x00\x09", None).await;
+        assert_eq!(replies, b"\x05\x00\x05\x07\x00\x01\0\0\0\0\0\0");
+        let (command, replies) = exchange(b"\x05\x01\x00\x05\x01\x00\x09", None).await;
         assert!(matches!(command, Err(SocksError::Address)));
-        assert_eq!(hears, b"\x05\x00\x05\x08\x00\x01\0\0\0\0\0\0");
+        assert_eq!(replies, b"\x05\x00\x05\x08\x00\x01\0\0\0\0\0\0");
         let (command, _) = exchange(b"\x04\x01\x00\x50\x0a\x00\x00\x01\x00", None).await;
         assert!(matches!(command, Err(SocksError::Version)));
         let whole = b"\x05\x01\x00\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50";
@@ -248,13 +249,15 @@ mod tests {
 
     #[tokio::test]
     async fn replies_are_these_bytes() {
-        let mut hears = Vec::new();
+        let mut replies = Vec::new();
         let bound = "127.0.0.1:8080".parse().unwrap();
-        reply(&mut hears, Status::Done, Some(bound)).await.unwrap();
-        assert_eq!(hears, b"\x05\x00\x00\x01\x7f\x00\x00\x01\x1f\x90");
-        hears.clear();
-        reply(&mut hears, Status::Refused, None).await.unwrap();
-        assert_eq!(hears, b"\x05\x05\x00\x01\0\0\0\0\0\0");
+        reply(&mut replies, Status::Done, Some(bound))
+            .await
+            .unwrap();
+        assert_eq!(replies, b"\x05\x00\x00\x01\x7f\x00\x00\x01\x1f\x90");
+        replies.clear();
+        reply(&mut replies, Status::Refused, None).await.unwrap();
+        assert_eq!(replies, b"\x05\x05\x00\x01\0\0\0\0\0\0");
     }
 
     #[test]

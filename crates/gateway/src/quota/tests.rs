@@ -137,7 +137,7 @@ fn link_at_its_cap_is_last_resort_or_throttled() {
 proptest! {
     /// Using every allowance at once leaves some in each hundredth of the period until its end.
     #[test]
-    fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, looks in 200_i64..2000) {
+    fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, steps in 200_i64..2000) {
         let policy = QuotaPolicy {
             quota: Some(Bytes::new(1_000_000)),
             period: Period::Span(Time::from_secs(span_s as u64)),
@@ -145,13 +145,13 @@ proptest! {
             ..QuotaPolicy::default()
         };
         let mut usage = Usage::default();
-        for look in 0..looks {
-            let millis = began * 1000 + span_s * 1000 * look / looks;
+        for step in 0..steps {
+            let millis = began * 1000 + span_s * 1000 * step / steps;
             let now = Timestamp::from_millisecond(millis).unwrap().to_zoned(TimeZone::UTC);
             usage.advance(&policy, &now);
             let most = policy.terms(1.0, &usage, &now).quota.unwrap().as_u64();
             usage.charge(most);
-            let share = look as f64 / looks as f64;
+            let share = step as f64 / steps as f64;
             prop_assert!(usage.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", usage.used);
             prop_assert!(usage.used as f64 >= 1e6 * (share - 1e-3) - 1.0, "{share} {}", usage.used);
         }

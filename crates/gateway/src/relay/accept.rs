@@ -77,8 +77,8 @@ async fn begin(
     let config = relay.config();
     set_up_carrier(socket, config.congestion.as_deref())?;
     let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);
-    let (asked, peer) = handshake(socket, &config.security, admit).await?;
-    let join = asked.join.clone();
+    let (pending, peer) = handshake(socket, &config.security, admit).await?;
+    let join = pending.join.clone();
     match relay.join(peer, &join) {
         Ok(Joined {
             member,
@@ -89,11 +89,11 @@ async fn begin(
                 let (relay, member) = (Arc::clone(relay), Arc::clone(&member));
                 tokio::spawn(serve_association(relay, name, member, incoming));
             }
-            let established = asked.answer(socket, JoinAnswer::Joined).await?;
+            let established = pending.answer(socket, JoinAnswer::Joined).await?;
             Ok((member, established, join, place))
         }
         Err(answer) => {
-            asked.answer(socket, answer).await?;
+            pending.answer(socket, answer).await?;
             Err(HandshakeError::Refused(answer))
         }
     }

@@ -163,14 +163,14 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         ),
         AcceptSecurity::Plain => ("everybody".to_owned(), "it has no key".to_owned()),
     };
-    let mut said = vec![
+    let mut report = vec![
         format!("would listen on {} for {who}", listen.join(", ")),
         key,
     ];
     if config.rules.is_closed() {
-        said.push("would open no target: nothing is allowed".to_owned());
+        report.push("would open no target: nothing is allowed".to_owned());
     }
-    Ok(said)
+    Ok(report)
 }
 
 /// Builds the configuration. A running relay has its key already, and may no longer be able to read the file.
@@ -234,13 +234,13 @@ fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>,
 /// Reads clients, rules and limits again.
 fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
     let config = config(&again.arguments, Some(&relay.config().security))?;
-    let mut said = vec![format!("{} clients", config.clients.len())];
+    let mut report = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
     if !cut.is_empty() {
-        said.push(format!("cut: {}", cut.join(", ")));
+        report.push(format!("cut: {}", cut.join(", ")));
     }
-    said.extend(again.restarts(&RELOADABLE));
-    Ok(said)
+    report.extend(again.restarts(&RELOADABLE));
+    Ok(report)
 }
 
 async fn serve(

@@ -252,26 +252,26 @@ mod tests {
             link.lost_datagrams = Some(second.min(100) * 5);
             document
         };
-        let told = |history: &History, second| {
+        let ratio = |history: &History, second| {
             let mut document = document(second);
             history.fill_in(&mut document);
             document.associations[0].links[0].loss_ratio
         };
-        assert_eq!(told(&history, 1), None);
+        assert_eq!(ratio(&history, 1), None);
         for second in 1..=100 {
             history.push(&document(second));
         }
-        assert_eq!(told(&history, 100), Some(0.5));
+        assert_eq!(ratio(&history, 100), Some(0.5));
         for second in 101..=200 {
             history.push(&document(second));
         }
-        assert_eq!(told(&history, 200), Some(0.0));
+        assert_eq!(ratio(&history, 200), Some(0.0));
         for second in 201..=300 {
             let mut idle = document(200);
             idle.uptime_s = second as f64;
             history.push(&idle);
         }
-        assert_eq!(told(&history, 200), None);
+        assert_eq!(ratio(&history, 200), None);
     }
 
     #[test]

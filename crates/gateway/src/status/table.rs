@@ -14,7 +14,7 @@ pub struct TableOptions {
 }
 
 #[must_use]
-pub fn tables(document: &Document, look: TableOptions) -> String {
+pub fn tables(document: &Document, options: TableOptions) -> String {
     let (role, version) = (document.role.name(), &document.version);
     let mut lines = vec![format!(
         "ropewalk {role} {version}, up {}",
@@ -22,11 +22,11 @@ pub fn tables(document: &Document, look: TableOptions) -> String {
     )];
     for association in &document.associations {
         lines.push(String::new());
-        lines.extend(association_lines(association, look));
+        lines.extend(association_lines(association, options));
     }
     for tunnel in &document.tunnels {
         lines.push(String::new());
-        lines.extend(tunnel_lines(tunnel, look));
+        lines.extend(tunnel_lines(tunnel, options));
     }
     let listed = document.associations.len() as u64;
     if document.association_count > listed {
@@ -35,7 +35,7 @@ pub fn tables(document: &Document, look: TableOptions) -> String {
     } else if document.association_count == 0 && document.tunnels.is_empty() {
         lines.extend([String::new(), "no association".to_owned()]);
     }
-    let cut = |line: String| match look.width {
+    let cut = |line: String| match options.width {
         Some(width) => shortened(&line, width),
         None => line,
     };
@@ -45,7 +45,7 @@ pub fn tables(document: &Document, look: TableOptions) -> String {
         .collect::<String>()
 }
 
-fn association_lines(association: &AssociationStatus, look: TableOptions) -> Vec<String> {
+fn association_lines(association: &AssociationStatus, options: TableOptions) -> Vec<String> {
     let mut title = vec![plain(&association.peer)];
     title.extend(association.scheduler.as_deref().map(plain));
     title.push(format!("since {}", span(association.age_s)));
@@ -55,7 +55,7 @@ fn association_lines(association: &AssociationStatus, look: TableOptions) -> Vec
         bytes(association.reassembly_bound_bytes)
     ));
     let mut lines = vec![title.join(", ")];
-    lines.extend(link_lines(&association.links, look));
+    lines.extend(link_lines(&association.links, options));
     let (shown, all) = (association.streams.len(), association.stream_count);
     lines.push(match (shown, all) {
         (_, 0) => "no streams".to_owned(),
@@ -63,12 +63,12 @@ fn association_lines(association: &AssociationStatus, look: TableOptions) -> Vec
         _ => "streams".to_owned(),
     });
     if shown > 0 {
-        lines.extend(aligned(&STREAM_COLUMNS, &association.streams, look));
+        lines.extend(aligned(&STREAM_COLUMNS, &association.streams, options));
     }
     lines
 }
 
-fn tunnel_lines(tunnel: &TunnelStatus, look: TableOptions) -> Vec<String> {
+fn tunnel_lines(tunnel: &TunnelStatus, options: TableOptions) -> Vec<String> {
     let mut title = vec![format!(
         "{} to {}",
         plain(&tunnel.interface),
@@ -99,11 +99,11 @@ fn tunnel_lines(tunnel: &TunnelStatus, look: TableOptions) -> Vec<String> {
     if !second.is_empty() {
         lines.push(second.join(", "));
     }
-    lines.extend(link_lines(&tunnel.links, look));
+    lines.extend(link_lines(&tunnel.links, options));
     lines
 }
 
-fn link_lines(links: &[LinkStatus], look: TableOptions) -> Vec<String> {
+fn link_lines(links: &[LinkStatus], options: TableOptions) -> Vec<String> {
     let known = LINK_COLUMNS
         .into_iter()
         .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
@@ -112,7 +112,7 @@ fn link_lines(links: &[LinkStatus], look: TableOptions) -> Vec<String> {
         let reason = link.reason.as_deref()?;
         Some(format!("  {}: {}", plain(&link.name), plain(reason)))
     });
-    let mut lines = aligned(&known, links, look);
+    let mut lines = aligned(&known, links, options);
     lines.extend(reasons);
     lines
 }
@@ -206,7 +206,7 @@ const STREAM_COLUMNS: [Column<StreamStatus>; 9] = [
 ];
 
 /// Formats rows in columns. Columns beyond the width form further tables below, each with the first column.
-fn aligned<T>(columns: &[Column<T>], rows: &[T], look: TableOptions) -> Vec<String> {
+fn aligned<T>(columns: &[Column<T>], rows: &[T], options: TableOptions) -> Vec<String> {
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| columns.iter().map(|column| (column.show)(row)).collect())
@@ -230,12 +230,12 @@ fn aligned<T>(columns: &[Column<T>], rows: &[T], look: TableOptions) -> Vec<Stri
         format!("  {}", padded.collect::<Vec<_>>().join("  "))
     };
     let mut lines = Vec::new();
-    for shown in tables_of(&widths, look.width.unwrap_or(WIDTH)) {
+    for shown in tables_of(&widths, options.width.unwrap_or(WIDTH)) {
         let heads: Vec<&str> = columns.iter().map(|column| column.head).collect();
         lines.push(line(&heads, &shown, false));
         for row in &cells {
             let row: Vec<&str> = row.iter().map(String::as_str).collect();
-            lines.push(line(&row, &shown, look.colours));
+            lines.push(line(&row, &shown, options.colours));
         }
     }
     lines
@@ -389,12 +389,12 @@ streams
     #[test]
     fn table_is_no_wider_than_the_terminal_and_omits_nothing() {
         for width in [40, 60, 80, 100, 200] {
-            let look = TableOptions {
+            let options = TableOptions {
                 width: Some(width),
                 ..PLAIN
             };
             let links = &examples::proxy().associations[0].links;
-            let lines = link_lines(links, look);
+            let lines = link_lines(links, options);
             assert!(
                 lines.iter().all(|line| line.chars().count() <= width),
                 "{lines:#?}"
@@ -410,11 +410,11 @@ streams
 
     #[test]
     fn lines_are_cut_to_the_terminal_without_its_colours_leaking() {
-        let look = TableOptions {
+        let options = TableOptions {
             colours: true,
             width: Some(14),
         };
-        for line in tables(&examples::proxy(), look).lines() {
+        for line in tables(&examples::proxy(), options).lines() {
             let marks = line.matches("\x1b[").count();
             assert_eq!(marks % 2, 0, "{line:?}");
             let shown: String = line

@@ -130,7 +130,7 @@ async fn use_carrier<'a>(
                 return None;
             }
             () = sleep(COUNTED_EVERY), if link.quota_policy.is_metered() => {
-                carrier.look();
+                carrier.update();
                 if uplink.usage.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
                     return None;
@@ -257,7 +257,7 @@ async fn dial_until_up(
     mut dials: DialSchedule,
 ) -> Dialled {
     let mut under_way = JoinSet::new();
-    let mut said = HashSet::new();
+    let mut logged = HashSet::new();
     let mut number = 0;
     loop {
         tokio::select! {
@@ -283,7 +283,7 @@ async fn dial_until_up(
                     // Each error is logged once, even if it persists for hours.
                     let text = error.to_string();
                     uplink.set_reason(&link.name, error.status(), &text);
-                    match said.len() < MAX_LOGGED_ERRORS && said.insert(text.clone()) {
+                    match logged.len() < MAX_LOGGED_ERRORS && logged.insert(text.clone()) {
                         false => debug!("link {} ({}): {text}", link.name, link.egress),
                         true => warn!("link {} ({}): {text}", link.name, link.egress),
                     }

@@ -40,7 +40,7 @@ impl MeteredCarrier {
     }
 
     /// Counts the traffic since the last call, and announces the link's new terms if they have changed.
-    pub(super) fn look(&mut self) {
+    pub(super) fn update(&mut self) {
         self.count();
         let terms = self.usage.terms(&self.link);
         let used = Bytes::new(self.counted - self.since);

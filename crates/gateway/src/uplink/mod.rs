@@ -174,20 +174,20 @@ impl Uplink {
             }
         }
         let before = self.links();
-        let mut said = Vec::new();
+        let mut changes = Vec::new();
         for link in &before {
             if !links.contains(link) {
                 self.remove_link(&link.name)?;
-                said.push(format!("link {} removed", link.name));
+                changes.push(format!("link {} removed", link.name));
             }
         }
         for link in links {
             if !before.iter().any(|other| **other == *link) {
                 self.add_link(link.clone())?;
-                said.push(format!("link {} added", link.name));
+                changes.push(format!("link {} added", link.name));
             }
         }
-        Ok(said)
+        Ok(changes)
     }
 
     /// Opens a stream to a target. If the relay was restarted, it is asked once more. Errors: the relay's

@@ -78,12 +78,15 @@ impl RelayOptions {
         let begin = Instant::now();
         while self.link.iter().all(|link| link.is_there().is_err()) {
             if begin.elapsed() >= TIMEOUT {
-                let said = self.link.iter().filter_map(|link| {
+                let reasons = self.link.iter().filter_map(|link| {
                     let missing = link.is_there().err()?;
                     Some(format!("link {} ({}): {missing}", link.name, link.egress))
                 });
-                let said: Vec<String> = said.collect();
-                return Err(Failure::run(format!("no link is up: {}", said.join("; "))));
+                let reasons: Vec<String> = reasons.collect();
+                return Err(Failure::run(format!(
+                    "no link is up: {}",
+                    reasons.join("; ")
+                )));
             }
             sleep(TIMEOUT / 80).await;
         }

@@ -30,13 +30,13 @@ unsafe extern "C-unwind" fn getaddrinfo(
     // SAFETY: all zeros are a value of integers and pointers.
     let none: addrinfo = unsafe { mem::zeroed() };
     // SAFETY: the program guarantees hints, or null.
-    let asked = unsafe { hints.as_ref() }.unwrap_or(&none);
+    let requested = unsafe { hints.as_ref() }.unwrap_or(&none);
     // SAFETY: the program's own string, or null.
     let name = unsafe { text(node) };
     let lookup = ruled(|settings| {
-        let numeric = asked.ai_flags & libc::AI_NUMERICHOST != 0;
-        let datagrams = asked.ai_socktype == libc::SOCK_DGRAM && !settings.refuse_udp;
-        let v6 = match asked.ai_family {
+        let numeric = requested.ai_flags & libc::AI_NUMERICHOST != 0;
+        let datagrams = requested.ai_socktype == libc::SOCK_DGRAM && !settings.refuse_udp;
+        let v6 = match requested.ai_family {
             libc::AF_UNSPEC | libc::AF_INET => false,
             libc::AF_INET6 => true,
             _ => return None,
@@ -57,11 +57,11 @@ unsafe extern "C-unwind" fn getaddrinfo(
         return libc::EAI_NONAME;
     };
     // The C library writes the answer, since it frees it (freeaddrinfo).
-    let mut asked = *asked;
-    asked.ai_flags &= libc::AI_PASSIVE | libc::AI_CANONNAME | libc::AI_NUMERICSERV;
-    asked.ai_flags |= libc::AI_NUMERICHOST;
+    let mut requested = *requested;
+    requested.ai_flags &= libc::AI_PASSIVE | libc::AI_CANONNAME | libc::AI_NUMERICSERV;
+    requested.ai_flags |= libc::AI_NUMERICHOST;
     // SAFETY: the program's own arguments, with strings and hints of ours.
-    let result = unsafe { next::getaddrinfo(numeric.as_ptr(), service, &asked, found) };
+    let result = unsafe { next::getaddrinfo(numeric.as_ptr(), service, &requested, found) };
     // SAFETY: the answer exists, and canonical names come from malloc, as free expects.
     unsafe {
         if result == 0 && !(*(*found)).ai_canonname.is_null() {
@@ -85,8 +85,8 @@ unsafe extern "C-unwind" fn getnameinfo(
 ) -> c_int {
     let wanted = !host.is_null() && host_room > 0 && flags & libc::NI_NUMERICHOST == 0;
     // SAFETY: the program guarantees that the bytes are there.
-    let asked = wanted.then(|| unsafe { c_address::read(address, length) });
-    let name = ruled(|settings| names::name_of(settings, asked??.ip())?.ok());
+    let peer = wanted.then(|| unsafe { c_address::read(address, length) });
+    let name = ruled(|settings| names::name_of(settings, peer??.ip())?.ok());
     let Some(name) = name else {
         // SAFETY: the program's own arguments.
         return unsafe {

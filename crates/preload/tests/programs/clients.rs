@@ -26,7 +26,7 @@ fn curl_downloads_by_name_and_tells_errors() {
     assert!(done.status.success(), "{done:?}");
     assert!(done.stdout.starts_with(b"198.18."), "{done:?}");
     assert!(site.is_like(file.path()));
-    assert_eq!(gateway.asked(), [format!("some.example:{}", site.port)]);
+    assert_eq!(gateway.requests(), [format!("some.example:{}", site.port)]);
     let refused = curl("http://some.example:1/");
     assert_eq!(refused.status.code(), Some(7), "{refused:?}");
 }
@@ -170,7 +170,7 @@ asyncio.run(main())
     );
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(gateway.asked().len(), 500);
+    assert_eq!(gateway.requests().len(), 500);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Gateway {
 /// Connector whose result depends on the requested name.
 struct Far {
     programs: Programs,
-    asked: Mutex<Vec<String>>,
+    requests: Mutex<Vec<String>>,
 }
 
 impl Gateway {
@@ -38,7 +38,7 @@ impl Gateway {
         let listener = UnixListener::bind(folder.path().join("control")).unwrap();
         let far = Arc::new(Far {
             programs: Programs::new(true).unwrap(),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         });
         runtime.spawn(serve(far.clone(), listener));
         drop(_context);
@@ -50,8 +50,8 @@ impl Gateway {
     }
 
     /// Returns the targets that programs requested since the last call.
-    pub fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.far.asked.lock().unwrap())
+    pub fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.far.requests.lock().unwrap())
     }
 
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
@@ -100,7 +100,7 @@ impl Connector for Far {
     type Stream = (TcpStream, Option<ClientEntry>);
 
     async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {
-        self.asked.lock().unwrap().push(target.to_string());
+        self.requests.lock().unwrap().push(target.to_string());
         let (host, port) = match target.host {
             Host::Name(name) => (name, target.port),
             Host::Address(_) => (String::new(), target.port),
@@ -180,8 +180,8 @@ pub fn output(command: &mut Command) -> String {
 
 /// Returns the interpreter itself, not a script that finds it.
 pub fn python() -> PathBuf {
-    let asked = ["-c", "import sys; print(sys.executable)"];
-    output(Command::new("python3").args(asked)).trim().into()
+    let requests = ["-c", "import sys; print(sys.executable)"];
+    output(Command::new("python3").args(requests)).trim().into()
 }
 
 /// Whether a program is installed; if not, the test is skipped with a message.

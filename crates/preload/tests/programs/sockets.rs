@@ -38,7 +38,7 @@ for family, host in [(socket.AF_INET, '192.0.2.1'), (socket.AF_INET6, '2001:db8:
         "192.0.2.2",
     ];
     assert_eq!(
-        gateway.asked(),
+        gateway.requests(),
         targets.map(|host| format!("{host}:{}", site.port))
     );
 }
@@ -198,7 +198,7 @@ except OSError:
 ",
         &[],
     );
-    assert_eq!(gateway.asked(), Vec::<String>::new());
+    assert_eq!(gateway.requests(), Vec::<String>::new());
 }
 
 #[test]

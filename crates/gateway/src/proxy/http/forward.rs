@@ -66,7 +66,7 @@ pub async fn forward<S: ByteSource>(
         }
         Err(status) => {
             let unreachable_reason = uplink.unreachable_reason();
-            let answer = ProxyResponse::unopened(status, unreachable_reason.as_deref());
+            let answer = ProxyResponse::connect_failed(status, unreachable_reason.as_deref());
             Ok(Ended::Refused(answer))
         }
     }

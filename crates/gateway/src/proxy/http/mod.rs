@@ -121,7 +121,8 @@ async fn connect(
         }
         Err(status) => {
             debug!("{target}: {status}");
-            let answer = ProxyResponse::unopened(status, uplink.unreachable_reason().as_deref());
+            let answer =
+                ProxyResponse::connect_failed(status, uplink.unreachable_reason().as_deref());
             answer.write(&mut socket).await?;
         }
     }

@@ -39,7 +39,7 @@ impl ProxyResponse {
     /// Returns the response to a failed connection to the target. `unreachable_reason` is the reason why no link
     /// reaches the relay, if that is the cause. The field `Proxy-Status` has the cause (RFC 9209).
     #[must_use]
-    pub fn unopened(status: Status, unreachable_reason: Option<&str>) -> ProxyResponse {
+    pub fn connect_failed(status: Status, unreachable_reason: Option<&str>) -> ProxyResponse {
         let kind = match (status, unreachable_reason) {
             (_, Some(_)) => "destination_unavailable",
             (Status::NotAllowed, None) => "destination_ip_prohibited",
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn proxy_status_details_are_a_quoted_string() {
         let cause = "link wi\"fi: \\no\r\nInjected: 1\u{e4}";
-        let answer = ProxyResponse::unopened(Status::Failed, Some(cause));
+        let answer = ProxyResponse::connect_failed(Status::Failed, Some(cause));
         let details = r#"details="link wi\"fi: \\no??Injected: 1?""#;
         let fields =
             format!("Proxy-Status: ropewalk; error=destination_unavailable; {details}\r\n");
         assert_eq!(answer.fields, fields);
-        let answer = ProxyResponse::unopened(Status::Refused, None);
+        let answer = ProxyResponse::connect_failed(Status::Refused, None);
         assert_eq!(answer.status(), "502 Bad Gateway");
         assert!(
             answer
