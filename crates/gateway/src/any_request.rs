@@ -8,7 +8,6 @@ use crate::status::{Meter, examples, http};
 
 /// Answers or refuses one request. An even first byte selects HTTP, an odd one the control socket. Returns
 /// the status of the answer, or whether the line is a request.
-#[must_use]
 pub fn hold(bytes: &[u8]) -> &'static str {
     match bytes.split_first() {
         Some((kind, request)) if kind % 2 == 0 => {

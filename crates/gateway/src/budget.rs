@@ -16,7 +16,6 @@ pub struct HeldMemory<'a> {
 }
 
 impl Budget {
-    #[must_use]
     pub fn new(most: u64) -> Budget {
         Budget {
             most: AtomicU64::new(most),
@@ -44,17 +43,14 @@ impl Budget {
         self.used.fetch_add(change, Ordering::Relaxed);
     }
 
-    #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    #[must_use]
     pub fn is_half_used(&self) -> bool {
         self.used() > self.most.load(Ordering::Relaxed) / 2
     }
 
-    #[must_use]
     pub fn excess(&self) -> u64 {
         self.used()
             .saturating_sub(self.most.load(Ordering::Relaxed))

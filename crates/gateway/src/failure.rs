@@ -22,7 +22,6 @@ impl Failure {
     }
 
     /// Returns 2 if the input is wrong, else 1.
-    #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
             Failure::Input(_) => 2,

@@ -55,7 +55,6 @@ pub enum ForeignProtocol {
 
 impl ForeignProtocol {
     /// Detects the protocol by its first bytes.
-    #[must_use]
     pub fn of(first: &[u8]) -> ForeignProtocol {
         match of_text(first).or_else(|| of_bytes(first)) {
             Some(name) => ForeignProtocol::Known(name),
@@ -64,7 +63,6 @@ impl ForeignProtocol {
     }
 
     /// Names the protocol of an answer. Networks that require a login first answer HTTP to everything.
-    #[must_use]
     pub fn as_answer(&self) -> String {
         match self {
             ForeignProtocol::Known(HTTP) => "HTTP (a captive portal?)".to_owned(),

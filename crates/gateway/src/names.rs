@@ -79,7 +79,6 @@ pub enum NameError {
 
 impl Names {
     /// Creates a resolver that follows the system's files. Needs a tokio runtime when it resolves.
-    #[must_use]
     pub fn system() -> Names {
         Names::of(System::default())
     }
@@ -121,7 +120,6 @@ impl Names {
             .unwrap_or(Err(NameError::TimedOut))
     }
 
-    #[must_use]
     pub fn known(&self, name: &str) -> Option<Lookup> {
         let cache = self.cache();
         let entry = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {

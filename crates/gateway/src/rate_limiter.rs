@@ -76,7 +76,6 @@ impl RateLimiter {
     const MOST_TURN: u64 = 256 << 10;
 
     /// Creates a limit; without a rate, nothing waits.
-    #[must_use]
     pub fn new(rate: Option<Rate>) -> RateLimiter {
         RateLimiter {
             rate: AtomicU64::new(bits_per_second(rate)),
@@ -188,7 +187,6 @@ fn bits_per_second(rate: Option<Rate>) -> u64 {
 }
 
 impl Turn<'_> {
-    #[must_use]
     pub fn left(&self) -> usize {
         self.bucket.turn_bytes().saturating_sub(self.taken) as usize
     }

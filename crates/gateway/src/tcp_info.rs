@@ -34,7 +34,6 @@ impl TcpInfo {
     /// Returns the bytes that the connection has put on its link in both directions, with IP and TCP headers
     /// and retransmissions, as an operator's meter counts them. Of received duplicates only the headers are
     /// included, since the kernel does not report more.
-    #[must_use]
     pub fn carried(&self, peer: IpAddr) -> u64 {
         let ip = match peer.to_canonical() {
             IpAddr::V4(_) => 20,

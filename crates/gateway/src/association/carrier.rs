@@ -65,7 +65,6 @@ pub struct CarrierTask {
 
 impl Association {
     /// Uses a connection as a carrier. Without an RTT in `config`, the kernel's is used (Karn's algorithm).
-    #[must_use]
     pub fn carry(
         &self,
         socket: TcpStream,
@@ -115,7 +114,6 @@ impl Association {
 }
 
 impl CarrierTask {
-    #[must_use]
     pub fn id(&self) -> CarrierId {
         self.id
     }
@@ -143,7 +141,6 @@ impl CarrierTask {
     }
 
     /// Returns the present suspicion and its changes.
-    #[must_use]
     pub fn suspicion(&self) -> watch::Receiver<bool> {
         self.suspected.clone()
     }

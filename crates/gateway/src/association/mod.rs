@@ -109,7 +109,6 @@ impl Association {
     }
 
     /// As [`new`](Association::new), within a memory budget. Beyond it, the largest streams are reset.
-    #[must_use]
     pub(crate) fn within(
         role: Role,
         config: Config,
@@ -141,7 +140,6 @@ impl Association {
     }
 
     /// Opens a stream; `None` if the association has ended.
-    #[must_use]
     pub fn open(&self) -> Option<Stream> {
         let id = self.0.step(|state, _| {
             let id = state.core.open()?;
@@ -167,18 +165,15 @@ impl Association {
         }
     }
 
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.end().is_some()
     }
 
     /// Returns the error code with which it ended; `None` if it has not.
-    #[must_use]
     pub fn end(&self) -> Option<u32> {
         *self.0.closed.borrow()
     }
 
-    #[must_use]
     pub fn stream_count(&self) -> usize {
         self.0.lock().streams.len()
     }
@@ -191,7 +186,6 @@ impl Association {
     }
 
     /// Returns the statistics of each carrier: the association's and the kernel's.
-    #[must_use]
     pub fn carriers(&self) -> Vec<(CarrierId, CarrierStatistics, Option<TcpInfo>)> {
         let state = self.0.lock();
         let carriers = state.carriers.iter().filter_map(|(id, entry)| {
@@ -211,7 +205,6 @@ impl Association {
         carriers.any(|carrier| !*carrier.suspected.borrow())
     }
 
-    #[must_use]
     pub fn carrier_count(&self) -> usize {
         self.0.lock().carriers.len()
     }

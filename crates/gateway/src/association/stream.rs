@@ -67,7 +67,6 @@ impl Stream {
         }
     }
 
-    #[must_use]
     pub fn id(&self) -> StreamId {
         self.id
     }

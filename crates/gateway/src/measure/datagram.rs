@@ -51,7 +51,6 @@ impl ProbeDatagram {
     }
 
     /// Parses a datagram; `None` if it is malformed.
-    #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<ProbeDatagram> {
         let (token, rest) = bytes.split_first_chunk()?;
         let (&[kind], rest) = rest.split_first_chunk()?;

@@ -57,7 +57,6 @@ pub struct Loss {
 
 impl Direction {
     /// Combines a rate and a loss. The link also transmitted lost packets, so its rate includes them.
-    #[must_use]
     pub fn new(rate: MeasuredRate, loss: Loss) -> Direction {
         let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
         Direction {
@@ -72,7 +71,6 @@ impl Direction {
 
 impl RoundTrip {
     /// Evaluates samples; `sending_s` is a packet's transmission time in both directions.
-    #[must_use]
     pub fn of(mut samples: Vec<Duration>, sending_s: f64) -> Option<RoundTrip> {
         samples.sort_unstable();
         let ms = |at: usize| samples.get(at).map(|sample| sample.as_secs_f64() * 1e3);
@@ -97,7 +95,6 @@ pub enum Forward {
 }
 
 /// Returns a scenario file of links with these names and costs.
-#[must_use]
 pub fn scenario(
     title: &str,
     links: &[(String, Option<f64>, LinkMeasurement)],

@@ -70,7 +70,6 @@ pub struct MessageStream {
 }
 
 impl MessageStream {
-    #[must_use]
     pub fn new(stream: Stream) -> MessageStream {
         MessageStream {
             stream,

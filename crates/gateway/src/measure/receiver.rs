@@ -116,31 +116,26 @@ impl ProbeReceiver {
         noted.arrivals.clear();
     }
 
-    #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.lock().arrivals.clone()
     }
 
     /// Returns the number of arrived datagrams of the train, and the time of the last one.
-    #[must_use]
     pub fn progress(&self) -> (usize, Option<u64>) {
         let noted = self.lock();
         let last = noted.arrivals.last().map(|arrival| arrival.received_ns);
         (noted.arrivals.len(), last)
     }
 
-    #[must_use]
     pub fn round_trips(&self) -> Vec<Duration> {
         self.lock().round_trips.values().copied().collect()
     }
 
-    #[must_use]
     pub fn challenge(&self) -> Option<u64> {
         self.lock().challenge
     }
 
     /// Returns the sender of the newest datagram with the session's token.
-    #[must_use]
     pub fn heard_from(&self) -> Option<SocketAddr> {
         self.lock().heard_from
     }

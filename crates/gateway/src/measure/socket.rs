@@ -85,12 +85,10 @@ fn is_loss(error: &io::Error) -> bool {
 pub struct Clock(Instant);
 
 impl Clock {
-    #[must_use]
     pub fn start() -> Clock {
         Clock(Instant::now())
     }
 
-    #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64
     }

@@ -37,13 +37,11 @@ pub struct TrainReceived {
 pub const FEWEST: usize = 8;
 
 impl TrainSent {
-    #[must_use]
     pub fn rate_bps(&self) -> f64 {
         let intervals = self.datagrams.saturating_sub(1);
         f64::from(intervals) * f64::from(self.packet_bytes) * 8.0 / self.span_s.max(1e-9)
     }
 
-    #[must_use]
     pub fn lost(&self, seen: &TrainReceived) -> f64 {
         let lost = self.datagrams.saturating_sub(seen.arrived);
         f64::from(lost) / f64::from(self.datagrams.max(1))
@@ -52,7 +50,6 @@ impl TrainSent {
 
 impl TrainReceived {
     /// Evaluates arrivals, in order, of packets of one size.
-    #[must_use]
     pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> TrainReceived {
         let mut indices: Vec<u32> = arrivals.iter().map(|arrival| arrival.index).collect();
         indices.sort_unstable();

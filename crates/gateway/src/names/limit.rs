@@ -15,7 +15,6 @@ pub struct LookupLimit {
 }
 
 impl LookupLimit {
-    #[must_use]
     pub fn new(most: u32) -> LookupLimit {
         LookupLimit {
             room: Mutex::new((most, Arc::new(Semaphore::new(most as usize)))),

@@ -52,7 +52,6 @@ impl Programs {
     }
 
     /// Returns the listening programs, if they are allowed.
-    #[must_use]
     pub fn servers(&self) -> Option<&Arc<Servers>> {
         self.servers.as_ref()
     }

@@ -26,7 +26,6 @@ impl NamePool {
     pub const LARGEST: usize = (1 << 17) - 2;
 
     /// Creates a pool that remembers this many names: 1 to [`NamePool::LARGEST`].
-    #[must_use]
     pub fn new(capacity: usize) -> NamePool {
         NamePool {
             slots: Vec::new(),

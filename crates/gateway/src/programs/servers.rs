@@ -46,7 +46,6 @@ impl Servers {
     }
 
     /// Whether a program listens on the port.
-    #[must_use]
     pub fn has(&self, port: u16) -> bool {
         lock(&self.listening).contains_key(&port)
     }
@@ -72,7 +71,6 @@ impl Servers {
     }
 
     /// Returns the client behind this end of a connection to a program.
-    #[must_use]
     pub fn client(&self, at: SocketAddr) -> Option<SocketAddr> {
         lock(&self.clients).get(&at).copied()
     }

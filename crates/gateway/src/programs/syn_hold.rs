@@ -48,7 +48,6 @@ impl SynHold {
         })
     }
 
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.at.into()
     }

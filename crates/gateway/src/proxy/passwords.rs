@@ -71,7 +71,6 @@ impl Passwords {
     }
 
     /// Whether the user exists and has this password.
-    #[must_use]
     pub fn allow(&self, user: &[u8], password: &[u8]) -> bool {
         let known = std::str::from_utf8(user)
             .ok()

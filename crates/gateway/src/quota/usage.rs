@@ -36,7 +36,6 @@ pub struct Usage {
 
 impl QuotaPolicy {
     /// Returns the time until the quota is used up at the mean rate so far; `None` if unknown.
-    #[must_use]
     pub fn lasts(&self, usage: &Usage, now: &Zoned) -> Option<Duration> {
         let left = self.quota?.as_u64().saturating_sub(usage.used);
         let elapsed = u64::try_from(now.timestamp().as_second() - usage.since).ok()?;
@@ -53,7 +52,6 @@ impl QuotaPolicy {
     }
 
     /// Returns the bytes left; `None` if nothing is counted.
-    #[must_use]
     pub fn left(&self, usage: &Usage) -> Option<Bytes> {
         let left = |most: Option<Bytes>, used| Some(most?.as_u64().saturating_sub(used));
         let of_both = [
@@ -67,7 +65,6 @@ impl QuotaPolicy {
     ///
     /// It may carry the rest of the quota, but no more than the pace allows. With nothing left it is a last
     /// resort, or throttled.
-    #[must_use]
     pub fn terms(&self, price: f64, usage: &Usage, now: &Zoned) -> Terms {
         let terms = Terms {
             cost: price,
@@ -131,7 +128,6 @@ impl QuotaPolicy {
     }
 
     /// Returns the percentage used of the period's or the day's quota, whichever is higher.
-    #[must_use]
     pub fn used_percent(&self, usage: &Usage) -> u64 {
         let part = |most: Option<Bytes>, used: u64| {
             let most = u128::from(most?.as_u64().max(1));

@@ -125,7 +125,6 @@ pub(super) type CarrierPlace = watch::Receiver<u64>;
 
 impl Relay {
     /// Creates a relay without listeners.
-    #[must_use]
     pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
             config: RwLock::new(Arc::new(config)),

@@ -111,7 +111,6 @@ impl History {
         }
     }
 
-    #[must_use]
     pub fn recorded(&self) -> Recorded {
         let moments = self.sampled_at_s.len();
         Recorded {

@@ -24,7 +24,6 @@ pub struct Meter {
 
 impl Meter {
     /// Creates a meter of the documents of `source`. Rates are available after two samples of [`Meter::run`].
-    #[must_use]
     pub fn new(source: DocumentSource) -> Arc<Meter> {
         Arc::new(Meter {
             source,
@@ -43,14 +42,12 @@ impl Meter {
         }
     }
 
-    #[must_use]
     pub fn document(&self) -> Document {
         let mut document = (self.source)();
         self.history().fill_in(&mut document);
         document
     }
 
-    #[must_use]
     pub fn recorded(&self) -> Recorded {
         self.history().recorded()
     }

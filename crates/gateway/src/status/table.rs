@@ -13,7 +13,6 @@ pub struct TableOptions {
     pub width: Option<usize>,
 }
 
-#[must_use]
 pub fn tables(document: &Document, options: TableOptions) -> String {
     let (role, version) = (document.role.name(), &document.version);
     let mut lines = vec![format!(

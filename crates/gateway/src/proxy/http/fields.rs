@@ -50,7 +50,6 @@ pub enum FramingError {
 }
 
 impl Sorted {
-    #[must_use]
     pub fn new(headers: &[httparse::Header<'_>]) -> Sorted {
         let values = |name: &str| {
             let named = headers.iter();
@@ -110,7 +109,6 @@ impl Sorted {
         }
     }
 
-    #[must_use]
     pub fn length(&self) -> Option<u64> {
         let [length] = &self.lengths[..] else {
             return None;

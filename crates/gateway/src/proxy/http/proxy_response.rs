@@ -18,7 +18,6 @@ pub struct ProxyResponse {
 const ASK: &str = "Proxy-Authenticate: Basic realm=\"ropewalk\", charset=\"UTF-8\"\r\n";
 
 impl ProxyResponse {
-    #[must_use]
     pub fn to(error: &RequestError) -> ProxyResponse {
         match error {
             RequestError::Malformed(_) => ProxyResponse::of("400 Bad Request"),
@@ -38,7 +37,6 @@ impl ProxyResponse {
 
     /// Returns the response to a failed connection to the target. `unreachable_reason` is the reason why no link
     /// reaches the relay, if that is the cause. The field `Proxy-Status` has the cause (RFC 9209).
-    #[must_use]
     pub fn connect_failed(status: Status, unreachable_reason: Option<&str>) -> ProxyResponse {
         let kind = match (status, unreachable_reason) {
             (_, Some(_)) => "destination_unavailable",
@@ -64,28 +62,23 @@ impl ProxyResponse {
         }
     }
 
-    #[must_use]
     pub fn timed_out() -> ProxyResponse {
         ProxyResponse::of("504 Gateway Timeout")
     }
 
     /// Returns the response after an invalid one of the host, or none.
-    #[must_use]
     pub fn bad_gateway() -> ProxyResponse {
         ProxyResponse::of("502 Bad Gateway")
     }
 
-    #[must_use]
     pub fn bad_request() -> ProxyResponse {
         ProxyResponse::of("400 Bad Request")
     }
 
-    #[must_use]
     pub fn done() -> ProxyResponse {
         ProxyResponse::of("200 OK")
     }
 
-    #[must_use]
     pub fn status(&self) -> &'static str {
         self.status
     }

@@ -66,13 +66,11 @@ pub fn parse(
 }
 
 impl HttpResponse {
-    #[must_use]
     pub fn is_interim(&self) -> bool {
         self.code < 200
     }
 
     /// Returns its head for the program. `is_last` ends the connection. HTTP/1.0 clients get no chunks.
-    #[must_use]
     pub fn head(&self, to: &HttpRequest, is_last: bool) -> Vec<u8> {
         let HttpResponse { code, reason, .. } = self;
         let mut out = format!("HTTP/1.1 {code} {reason}\r\n").into_bytes();
