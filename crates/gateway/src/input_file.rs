@@ -3,14 +3,51 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use zeroize::Zeroizing;
 
 /// Total time limit for the writer of a pipe, such as a password manager in `--key <(...)`.
 const PIPE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Error of a file that the user names.
+#[derive(Debug, thiserror::Error)]
+pub enum InputFileError {
+    #[error("{}: {source}", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    /// The problem includes the allowed lines.
+    #[error("{}:{line}: {problem}", .path.display())]
+    Line {
+        path: PathBuf,
+        line: usize,
+        problem: String,
+    },
+}
+
+impl InputFileError {
+    pub(crate) fn line(path: &Path, line: usize, problem: impl Into<String>) -> InputFileError {
+        let (path, problem) = (path.into(), problem.into());
+        InputFileError::Line {
+            path,
+            line,
+            problem,
+        }
+    }
+}
+
+/// Reads a text of at most `longest` bytes from a regular file or a pipe.
+pub(crate) fn read_text(path: &Path, longest: u64) -> Result<Zeroizing<String>, InputFileError> {
+    let mut text = Zeroizing::new(String::new());
+    let read = open_input(path, longest).and_then(|mut file| file.read_to_string(&mut text));
+    read.map_err(|source| InputFileError::Unreadable {
+        path: path.into(),
+        source,
+    })?;
+    Ok(text)
+}
 
 /// Opens a regular file of at most `longest` bytes for reading. Errors: it cannot be opened, is longer, or is
 /// not regular: a pipe may never deliver, a device may never end.
@@ -46,12 +83,6 @@ pub(crate) struct BoundedInput {
     file: File,
     until: Option<Instant>,
     left: u64,
-}
-
-impl BoundedInput {
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
-    }
 }
 
 impl Read for BoundedInput {

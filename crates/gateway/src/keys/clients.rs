@@ -1,15 +1,14 @@
 //! List of a relay's clients, with their limits.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Read};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ropewalk_quantities::{Bytes, Rate};
 
 use super::files::is_name;
 use super::{KeyError, PublicKey};
-use crate::input_file::open_input;
+use crate::input_file::{InputFileError, read_text};
 use crate::option_parsers;
 
 /// Longest list of clients, in bytes.
@@ -46,22 +45,6 @@ pub struct Clients {
     clients: HashMap<PublicKey, Client>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ClientsError {
-    #[error("{}: {source}", .path.display())]
-    File { path: PathBuf, source: io::Error },
-    /// A line is wrong.
-    #[error(
-        "{}:{line}: {problem}; allowed: ropewalk-public-key BASE64 NAME, then {LIMITS}",
-        .path.display()
-    )]
-    Line {
-        path: PathBuf,
-        line: usize,
-        problem: String,
-    },
-}
-
 impl Clients {
     /// Reads a list: lines as in `NAME.pub`, each optionally followed by limits.
     ///
@@ -73,18 +56,12 @@ impl Clients {
     ///
     /// # Errors
     /// No such file, a malformed line, or a key, name or address that occurs twice.
-    pub fn read(path: &Path) -> Result<Clients, ClientsError> {
-        let mut text = String::new();
-        let read = open_input(path, LONGEST).and_then(|mut file| file.read_to_string(&mut text));
-        read.map_err(|source| ClientsError::File {
-            path: path.into(),
-            source,
-        })?;
-        Clients::parse(&text).map_err(|(line, problem)| ClientsError::Line {
-            path: path.into(),
-            line,
-            problem,
-        })
+    pub fn read(path: &Path) -> Result<Clients, InputFileError> {
+        let allowed =
+            |problem| format!("{problem}; allowed: ropewalk-public-key BASE64 NAME, then {LIMITS}");
+        let text = read_text(path, LONGEST)?;
+        Clients::parse(&text)
+            .map_err(|(line, problem)| InputFileError::line(path, line, allowed(problem)))
     }
 
     /// Returns a list of one client without limits, with its addresses in the tunnel.

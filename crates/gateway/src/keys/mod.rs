@@ -17,7 +17,7 @@ use snow::types::Dh;
 use zeroize::Zeroizing;
 
 pub use clients::Clients;
-pub(crate) use clients::{Client, ClientsError, Limits};
+pub(crate) use clients::{Client, Limits};
 pub(crate) use files::{KeyFileError, KeyFiles, write_key_files};
 pub(crate) use files::{create_file, is_name};
 pub use files::{read_public_key, read_secret_key};

@@ -1,55 +1,34 @@
 //! Users and passwords from a file.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use subtle::ConstantTimeEq;
 use tracing::warn;
 use zeroize::Zeroizing;
 
-use crate::input_file::open_input;
+use crate::input_file::{InputFileError, read_text};
 
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub struct Passwords(HashMap<String, Zeroizing<String>>);
 
-#[derive(Debug, thiserror::Error)]
-pub enum PasswordsError {
-    #[error("{}: {source}", .path.display())]
-    File { path: PathBuf, source: io::Error },
-    /// A line is malformed.
-    #[error(
-        "{}:{line}: no user and password; allowed: USER:PASSWORD, each of 1 to 255 bytes",
-        .path.display()
-    )]
-    Line { path: PathBuf, line: usize },
-}
-
 impl Passwords {
     /// Reads a file; warns if other users than its owner can read it. Errors: it cannot be read, or a line is
     /// malformed.
-    pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
-        let mut text = Zeroizing::new(String::new());
-        let read = open_input(path, LONGEST).and_then(|mut file| {
-            if file.metadata()?.permissions().mode() & 0o077 != 0 {
-                warn!(
-                    "{}: others can read these passwords; chmod 600 {0}",
-                    path.display()
-                );
-            }
-            file.read_to_string(&mut text)
-        });
-        read.map_err(|source| PasswordsError::File {
-            path: path.into(),
-            source,
-        })?;
-        Passwords::parse(&text).map_err(|line| PasswordsError::Line {
-            path: path.into(),
-            line,
-        })
+    pub fn read(path: &Path) -> Result<Passwords, InputFileError> {
+        let text = read_text(path, LONGEST)?;
+        if fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
+            warn!(
+                "{}: others can read these passwords; chmod 600 {0}",
+                path.display()
+            );
+        }
+        let problem = "no user and password; allowed: USER:PASSWORD, each of 1 to 255 bytes";
+        Passwords::parse(&text).map_err(|line| InputFileError::line(path, line, problem))
     }
 
     /// Parses the lines; skips empty lines and comments (`#`). The error is a line's number.
