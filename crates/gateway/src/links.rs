@@ -13,8 +13,6 @@ use crate::quota_policy::QuotaPolicy;
 
 mod text;
 
-pub(crate) use self::text::LinkError;
-
 /// Link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {

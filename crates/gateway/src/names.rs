@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use self::limit::WaitingLookup;
 use self::system::{CHECKED, System};
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::name_servers::NameServerSockets;
 
 mod limit;

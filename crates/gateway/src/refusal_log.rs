@@ -7,10 +7,9 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::lock::lock;
 use tracing::warn;
 
-use crate::locks::lock;
+use crate::lock::lock;
 
 /// Interval between log lines of one source and reason, and of a flood.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);

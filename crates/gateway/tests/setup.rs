@@ -130,8 +130,11 @@ fn setup_refuses_existing_or_partial_folders() {
     assert!(!at.join("van").exists());
     fs::create_dir(at.join("van")).unwrap();
     fs::write(at.join("van/tunnel.toml"), "").unwrap();
-    let said = refused(CLIENT, at, &token);
-    assert!(said.contains("van/tunnel.toml: exists already"), "{said}");
+    let message = refused(CLIENT, at, &token);
+    assert!(
+        message.contains("van/tunnel.toml: exists already"),
+        "{message}"
+    );
     assert_eq!(fs::read_dir(at.join("van")).unwrap().count(), 1);
 
     let clients = fs::read_to_string(at.join("relay/clients")).unwrap();

@@ -21,197 +21,71 @@ const SHORT: [(&str, &str); 6] = [
     ("LINK", "--link a=127.0.0.1"),
 ];
 
-/// Arguments, and parts of the error message.
-const OPTIONS: &[(&str, &[&str])] = &[
-    ("RELAY --rate 0", &["--rate", "'0'"]),
-    ("RELAY --rate 0mbit", &["--rate", "at least 1bit/s"]),
-    ("RELAY --memory 0B", &["--memory", "'0B'", "at least 1B"]),
-    ("RELAY --buffer 0B", &["--buffer", "'0B'", "at least 1B"]),
-    ("RELAY --streams 0", &["--streams", "'0'", "1.."]),
-    ("RELAY --associations 0", &["--associations", "'0'", "1.."]),
-    ("PROXY LINK --memory 0B", &["--memory", "at least 1B"]),
-    ("PROXY LINK --buffer 0B", &["--buffer", "at least 1B"]),
-    ("TUNNEL LINK --buffer 0B", &["--buffer", "at least 1B"]),
-    // More than a request can encode.
-    (
-        "PROXY LINK --scheduler mp-dash --small 4GiB",
-        &["--small", "'4GiB'", "below 4GiB"],
-    ),
-    ("MEASURE --bytes 0B", &["--bytes", "at least 1B"]),
-    ("PROXY LINK,quota=0B", &["quota=0B", "at least 1B"]),
-    ("PROXY LINK,daily=0B", &["daily=0B", "at least 1B"]),
-    ("TUNNEL LINK,quota=0B", &["quota=0B", "at least 1B"]),
-    // Addresses that nobody has.
-    (
-        "RELAY --listen 224.0.0.1:4433",
-        &["--listen", "224.0.0.1:4433", "allowed"],
-    ),
-    ("RELAY --listen 255.255.255.255:1", &["--listen", "allowed"]),
-    ("RELAY --status 192.0.2.1:80", &["--status", "loopback"]),
-    (
-        "PROXY LINK --listen [ff02::1]:1080",
-        &["--listen", "allowed"],
-    ),
-    (
-        "PROXY LINK --redirect 127.0.0.1:0",
-        &["--redirect", "port 0", "1 to 65535"],
-    ),
-    (
-        "PROXY LINK --tproxy 127.0.0.1:0",
-        &["--tproxy", "port 0", "1 to 65535"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay 127.0.0.1:0",
-        &["--relay", "port 0", "1 to 65535"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay 224.0.0.1:4433",
-        &["--relay", "224.0.0.1 is no host"],
-    ),
-    (
-        "proxy --check KEYS LINK --relay [::]:4433",
-        &["--relay", ":: is no host"],
-    ),
-    (
-        "tunnel --check KEYS LINK --address 10.9.0.2/24 --relay 0.0.0.0:1",
-        &["--relay", "is no host"],
-    ),
-    (
-        "tunnel --check KEYS LINK --address 10.9.0.2/24 --relay x",
-        &["--relay", "HOST:PORT"],
-    ),
-    (
-        "measure KEYS LINK --relay 127.0.0.1:0",
-        &["--relay", "port 0"],
-    ),
-    (
-        "PROXY --link a=224.0.0.1",
-        &["--link", "224.0.0.1", "NAME=ADDRESS"],
-    ),
-    (
-        "TUNNEL --link a=0.0.0.0",
-        &["--link", "0.0.0.0", "NAME=ADDRESS"],
-    ),
-    (
-        "tunnel --check KEYS LINK --relay 127.0.0.1:1 --address 224.0.0.1/24",
-        &["--address", "of no host"],
-    ),
-    (
-        "TUNNEL LINK --peer 0.0.0.0",
-        &["--peer", "0.0.0.0", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --peer ff02::1",
-        &["--peer", "ff02::1", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --hook /bin/true --dns 0.0.0.0",
-        &["--dns", "0.0.0.0", "allowed"],
-    ),
-    (
-        "setup relay 224.0.0.1 --folder new --client van",
-        &["HOST", "allowed: a name or an address"],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder new --client van --dns ::",
-        &["--dns", "allowed"],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0",
-        &["--network", "allowed"],
-    ),
-    (
-        "PROXY LINK LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "TUNNEL LINK LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "MEASURE LINK",
-        &["--link a=127.0.0.1", "two links of one name"],
-    ),
-    (
-        "relay --key relay.key --clients names",
-        &["names:2: ", "name \"van\"", "twice"],
-    ),
-    (
-        "RELAY --congestion none-such",
-        &["--congestion", "none-such", "allowed: ", "reno"],
-    ),
-    (
-        "PROXY LINK --congestion none-such",
-        &["--congestion", "allowed: ", "reno"],
-    ),
-    (
-        "MEASURE --congestion none-such",
-        &["--congestion", "allowed: ", "reno"],
-    ),
-    ("RELAY --log=", &["--log", "allowed: off, error, warn"]),
-    (
-        "RELAY --log loud",
-        &["--log", "loud", "allowed: off, error, warn"],
-    ),
-    (
-        "TUNNEL LINK --device a/b",
-        &["--device", "a/b", "allowed: 1 to 15 bytes"],
-    ),
-    (
-        "TUNNEL LINK --device all",
-        &["--device", "all", "allowed: 1 to 15 bytes"],
-    ),
-    (
-        "TUNNEL LINK --device a-name-too-long-for-it",
-        &["--device", "allowed: 1 to 15 bytes"],
-    ),
-    // A key that other users may read.
-    (
-        "relay --check --key relay.pub --clients clients",
-        &["relay.pub: ", "does not begin with \"ropewalk-secret-key\""],
-    ),
-    // Paths of another file type.
-    (
-        "RELAY --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "relay --key relay.key --clients clients --allow public --listen 127.0.0.1:0 --control relay.key/x",
-        &["--control relay.key/x", "allowed"],
-    ),
-    (
-        "PROXY LINK --control .",
-        &["--control .: not a socket", "allowed"],
-    ),
-    (
-        "TUNNEL LINK --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "status --once --control relay.key",
-        &["--control relay.key: not a socket", "allowed"],
-    ),
-    (
-        "keygen missing/van",
-        &["missing/van.key", "allowed: a name in an existing folder"],
-    ),
-    (
-        "setup relay 192.0.2.1 --folder pipe --client van",
-        &["--folder pipe: not a folder", "allowed"],
-    ),
-    (
-        "MEASURE -o missing/van.toml",
-        &["--output missing/van.toml: no such folder", "allowed"],
-    ),
-    (
-        "MEASURE -o .",
-        &["--output .: not a regular file", "allowed"],
-    ),
-    (
-        "MEASURE -o pipe",
-        &["--output pipe: not a regular file", "allowed"],
-    ),
-];
+/// Arguments, and parts of the error message: `ARGUMENTS -> PART | PART`.
+const OPTIONS: &str = r#"
+RELAY --rate 0 -> --rate | '0'
+RELAY --rate 0mbit -> --rate | at least 1bit/s
+RELAY --memory 0B -> --memory | '0B' | at least 1B
+RELAY --buffer 0B -> --buffer | '0B' | at least 1B
+RELAY --streams 0 -> --streams | '0' | 1..
+RELAY --associations 0 -> --associations | '0' | 1..
+PROXY LINK --memory 0B -> --memory | at least 1B
+PROXY LINK --buffer 0B -> --buffer | at least 1B
+TUNNEL LINK --buffer 0B -> --buffer | at least 1B
+# More than a request can encode.
+PROXY LINK --scheduler mp-dash --small 4GiB -> --small | '4GiB' | below 4GiB
+MEASURE --bytes 0B -> --bytes | at least 1B
+PROXY LINK,quota=0B -> quota=0B | at least 1B
+PROXY LINK,daily=0B -> daily=0B | at least 1B
+TUNNEL LINK,quota=0B -> quota=0B | at least 1B
+# Addresses that nobody has.
+RELAY --listen 224.0.0.1:4433 -> --listen | 224.0.0.1:4433 | allowed
+RELAY --listen 255.255.255.255:1 -> --listen | allowed
+RELAY --status 192.0.2.1:80 -> --status | loopback
+PROXY LINK --listen [ff02::1]:1080 -> --listen | allowed
+PROXY LINK --redirect 127.0.0.1:0 -> --redirect | port 0 | 1 to 65535
+PROXY LINK --tproxy 127.0.0.1:0 -> --tproxy | port 0 | 1 to 65535
+proxy --check KEYS LINK --relay 127.0.0.1:0 -> --relay | port 0 | 1 to 65535
+proxy --check KEYS LINK --relay 224.0.0.1:4433 -> --relay | 224.0.0.1 is no host
+proxy --check KEYS LINK --relay [::]:4433 -> --relay | :: is no host
+tunnel --check KEYS LINK --address 10.9.0.2/24 --relay 0.0.0.0:1 -> --relay | is no host
+tunnel --check KEYS LINK --address 10.9.0.2/24 --relay x -> --relay | HOST:PORT
+measure KEYS LINK --relay 127.0.0.1:0 -> --relay | port 0
+PROXY --link a=224.0.0.1 -> --link | 224.0.0.1 | NAME=ADDRESS
+TUNNEL --link a=0.0.0.0 -> --link | 0.0.0.0 | NAME=ADDRESS
+tunnel --check KEYS LINK --relay 127.0.0.1:1 --address 224.0.0.1/24 -> --address | of no host
+TUNNEL LINK --peer 0.0.0.0 -> --peer | 0.0.0.0 | allowed
+TUNNEL LINK --peer ff02::1 -> --peer | ff02::1 | allowed
+TUNNEL LINK --hook /bin/true --dns 0.0.0.0 -> --dns | 0.0.0.0 | allowed
+setup relay 224.0.0.1 --folder new --client van -> HOST | allowed: a name or an address
+setup relay 192.0.2.1 --folder new --client van --dns :: -> --dns | allowed
+setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0 -> --network | allowed
+PROXY LINK LINK -> --link a=127.0.0.1 | two links of one name
+TUNNEL LINK LINK -> --link a=127.0.0.1 | two links of one name
+MEASURE LINK -> --link a=127.0.0.1 | two links of one name
+relay --key relay.key --clients names -> names:2:  | name "van" | twice
+RELAY --congestion none-such -> --congestion | none-such | allowed:  | reno
+PROXY LINK --congestion none-such -> --congestion | allowed:  | reno
+MEASURE --congestion none-such -> --congestion | allowed:  | reno
+RELAY --log= -> --log | allowed: off, error, warn
+RELAY --log loud -> --log | loud | allowed: off, error, warn
+TUNNEL LINK --device a/b -> --device | a/b | allowed: 1 to 15 bytes
+TUNNEL LINK --device all -> --device | all | allowed: 1 to 15 bytes
+TUNNEL LINK --device a-name-too-long-for-it -> --device | allowed: 1 to 15 bytes
+# A public key instead of a secret one.
+relay --check --key relay.pub --clients clients -> relay.pub:  | does not begin with "ropewalk-secret-key"
+# Paths of another file type.
+RELAY --control relay.key -> --control relay.key: not a socket | allowed
+relay --key relay.key --clients clients --allow public --listen 127.0.0.1:0 --control relay.key/x -> --control relay.key/x | allowed
+PROXY LINK --control . -> --control .: not a socket | allowed
+TUNNEL LINK --control relay.key -> --control relay.key: not a socket | allowed
+status --once --control relay.key -> --control relay.key: not a socket | allowed
+keygen missing/van -> missing/van.key | allowed: a name in an existing folder
+setup relay 192.0.2.1 --folder pipe --client van -> --folder pipe: not a folder | allowed
+MEASURE -o missing/van.toml -> --output missing/van.toml: no such folder | allowed
+MEASURE -o . -> --output .: not a regular file | allowed
+MEASURE -o pipe -> --output pipe: not a regular file | allowed
+"#;
 
 /// Options whose value is the name of a file to read.
 const FILES: [&str; 11] = [

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use ropewalk_gateway::handshake::{AcceptSecurity, HandshakeError, accept};
 use ropewalk_gateway::keys::{PublicKey, SecretKey};
-use ropewalk_gateway::measure::datagram::Datagram as Measuring;
+use ropewalk_gateway::measure::datagram::ProbeDatagram as Measuring;
 use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
 use ropewalk_gateway::record_sequence::RecordSequence;
 use ropewalk_gateway::request::Request;

@@ -26,11 +26,11 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::budget::Budget;
 use crate::classes::Urgency;
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::tcp_info::tcp_info;
 
 pub use crate::tcp_info::TcpInfo;
-pub use carrier::{CarrierEnd, CarrierTask};
+pub use carrier::CarrierTask;
 pub use congestion::Congestion;
 pub use stream::{Stream, StreamError};
 

@@ -83,7 +83,7 @@ pub(crate) struct LinkStatusContext<'a> {
 }
 
 impl Association {
-    pub(crate) fn document(&self, about: &StatusContext<'_>) -> document::AssociationStatus {
+    pub(crate) fn document(&self, about: &StatusContext<'_>) -> document::AssociationSummary {
         let state = self.0.lock();
         let now = self.0.now();
         let carriers: Vec<(CarrierStatistics, Arc<TcpStream>)> = state
@@ -94,7 +94,7 @@ impl Association {
                 Some((statistics, Arc::clone(&entry.socket)))
             })
             .collect();
-        let mut streams: Vec<document::StreamStatus> = state
+        let mut streams: Vec<document::StreamSummary> = state
             .streams
             .iter()
             .filter_map(|(id, entry)| stream(&state, *id, entry))
@@ -120,7 +120,7 @@ impl Association {
             link.congestion =
                 shown(&carriers, about.number).and_then(|(_, socket)| name_of(socket));
         }
-        document::AssociationStatus {
+        document::AssociationSummary {
             id: about.name[..4]
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
@@ -154,7 +154,7 @@ fn link_document(
     now: Time,
     carriers: &[(CarrierStatistics, Arc<TcpStream>)],
     link: &LinkStatusContext<'_>,
-) -> document::LinkStatus {
+) -> document::LinkSummary {
     let own: Vec<&CarrierStatistics> = carriers
         .iter()
         .map(|(carrier, _)| carrier)
@@ -168,7 +168,7 @@ fn link_document(
     let heard = own.iter().map(|carrier| Some(carrier.heard_at)).max();
     let heard = heard.flatten().max(past.heard_at);
     let ms = |time: Option<Time>| time.map(Time::as_millis_f64);
-    document::LinkStatus {
+    document::LinkSummary {
         name: link.name.to_owned(),
         state: match shown {
             Some(carrier) if carrier.suspected => document::LinkState::Suspected,
@@ -191,17 +191,17 @@ fn link_document(
         throttled_mbps: shown
             .and_then(|carrier| carrier.throttle)
             .map(Rate::as_mbps),
-        ..document::LinkStatus::default()
+        ..document::LinkSummary::default()
     }
 }
 
-fn stream(state: &State, id: StreamId, entry: &StreamEntry) -> Option<document::StreamStatus> {
+fn stream(state: &State, id: StreamId, entry: &StreamEntry) -> Option<document::StreamSummary> {
     let known = state.core.stream_statistics(id)?;
     let written = known.written.as_u64();
     let unsent = known.waiting.as_u64();
     let reassembling = known.reassembling.as_u64();
     let in_order = known.held.as_u64().saturating_sub(reassembling);
-    Some(document::StreamStatus {
+    Some(document::StreamSummary {
         id: id.0.into(),
         target: entry.target.clone(),
         class: Some(entry.urgency.class().to_string()),

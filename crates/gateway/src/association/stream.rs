@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 
 use super::{Association, StreamEntry};
 use crate::classes::Urgency;
-use crate::locks::lock;
-use crate::rate_limiter::{RateLimiter, Sender};
+use crate::fair_rate_limiter::{FairRateLimiter, Sender};
+use crate::lock::lock;
 
 /// Bytes read from a socket at once: a carrier's largest frame.
 const READ: usize = 64 << 10;
@@ -279,8 +279,8 @@ impl Stream {
 
     /// Relays between a TCP connection and the stream until both directions have ended, within the given
     /// rates. A stream reset, or the death of this process, resets the connection.
-    pub async fn carry(self, socket: &TcpStream, rates: Option<[&RateLimiter; 2]>) {
-        let unlimited = RateLimiter::new(None);
+    pub async fn carry(self, socket: &TcpStream, rates: Option<[&FairRateLimiter; 2]>) {
+        let unlimited = FairRateLimiter::new(None);
         let [up, down] = rates.unwrap_or([&unlimited; 2]);
         // From here on, closing the socket resets the connection, so that nobody takes a part for the whole.
         // The kernel does so too when this process is killed.
@@ -292,7 +292,11 @@ impl Stream {
     }
 
     /// Copies from the connection to the stream. Reads no more than the stream can buffer.
-    async fn carry_up(&self, socket: &TcpStream, rate: &RateLimiter) -> Result<(), StreamError> {
+    async fn carry_up(
+        &self,
+        socket: &TcpStream,
+        rate: &FairRateLimiter,
+    ) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         loop {
             let ready = async {
@@ -334,7 +338,11 @@ impl Stream {
         }
     }
 
-    async fn carry_down(&self, socket: &TcpStream, rate: &RateLimiter) -> Result<(), StreamError> {
+    async fn carry_down(
+        &self,
+        socket: &TcpStream,
+        rate: &FairRateLimiter,
+    ) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         let mut pieces = Vec::with_capacity(PIECES);
         let mut written = 0;

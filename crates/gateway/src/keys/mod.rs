@@ -17,8 +17,8 @@ use snow::types::Dh;
 use zeroize::Zeroizing;
 
 pub use clients::Clients;
-pub(crate) use clients::{Client, Limits};
-pub(crate) use files::{KeyFileError, KeyFiles, write_key_files};
+pub(crate) use clients::Limits;
+pub(crate) use files::{KeyFileError, write_key_files};
 pub(crate) use files::{create_file, is_name};
 pub use files::{read_public_key, read_secret_key};
 

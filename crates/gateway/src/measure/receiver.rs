@@ -11,8 +11,8 @@ use std::time::Duration;
 use super::datagram::{DatagramKind, HEADER_LEN, ProbeDatagram, SessionToken};
 use super::socket::Clock;
 use super::train::Arrival;
-use crate::locks::lock;
-use crate::rate_limiter::RateLimiter;
+use crate::fair_rate_limiter::FairRateLimiter;
+use crate::lock::lock;
 
 const MAX_ARRIVALS: usize = 50_000;
 
@@ -60,7 +60,7 @@ impl ProbeReceiver {
         side: Side,
         clock: Clock,
         answerable: u64,
-        limits: Option<Arc<[RateLimiter; 2]>>,
+        limits: Option<Arc<[FairRateLimiter; 2]>>,
     ) -> io::Result<ProbeReceiver> {
         socket.set_read_timeout(Some(STEP))?;
         let noted = Arc::new(Mutex::new(ReceiverState {
@@ -302,7 +302,7 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         // A datagram of 428 bytes takes a second of either direction.
-        let limit = || RateLimiter::new(Some(Rate::from_bps(8 * 428)));
+        let limit = || FairRateLimiter::new(Some(Rate::from_bps(8 * 428)));
         let limits = Some(Arc::new([limit(), limit()]));
         let receiver =
             ProbeReceiver::open(Arc::clone(&far), TOKEN, Side::Client, clock, 0, limits).unwrap();

@@ -16,7 +16,7 @@ use super::messages::{ClientMessage, MessageError, MessageStream, RelayMessage};
 use super::receiver::{ProbeReceiver, Side};
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::TrainReceived;
-use crate::rate_limiter::RateLimiter;
+use crate::fair_rate_limiter::FairRateLimiter;
 
 /// Maximum bytes of trains, and of answers to echoes, that a session sends.
 pub const MAX_BYTES: u64 = 256_000_000;
@@ -52,7 +52,7 @@ impl MeasureResponder {
         &self,
         mut lines: MessageStream,
         carrier: SocketAddr,
-        rates: Arc<[RateLimiter; 2]>,
+        rates: Arc<[FairRateLimiter; 2]>,
     ) {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
@@ -82,7 +82,7 @@ enum SessionError {
 async fn converse(
     lines: &mut MessageStream,
     local: SocketAddr,
-    rates: &Arc<[RateLimiter; 2]>,
+    rates: &Arc<[FairRateLimiter; 2]>,
 ) -> Result<(), SessionError> {
     let socket = Arc::new(bind(local)?);
     let (token, challenge) = draw()?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::datagram::{DatagramKind, HEADER_LEN, ProbeDatagram, SessionToken};
 use super::train::TrainSent;
-use crate::rate_limiter::RateLimiter;
+use crate::fair_rate_limiter::FairRateLimiter;
 
 /// Returns the bytes of UDP and IP headers of a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
 pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
@@ -32,7 +32,7 @@ pub(crate) fn send(
     token: SessionToken,
     train: &Train,
     clock: &Clock,
-    limit: Option<&RateLimiter>,
+    limit: Option<&FairRateLimiter>,
 ) -> io::Result<TrainSent> {
     let payload = train.packet_bytes.saturating_sub(header_bytes(socket)?) as usize;
     let mut bytes = vec![0; payload.max(HEADER_LEN)];

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::lock::lock;
 use tokio::sync::Semaphore;
 
-use crate::locks::lock;
+use crate::lock::lock;
 
 #[derive(Debug)]
 pub struct LookupLimit {

@@ -76,7 +76,7 @@ impl Confinement {
             warn!("standard error is not read: the thread that writes it keeps its privileges");
         }
         // This user may still open the folders.
-        let files = files::Rules::open(&self.reads, &self.writes);
+        let files = files::LandlockRules::open(&self.reads, &self.writes);
         capabilities::clear_bounding_set();
         if let Some(user) = &self.user {
             user.apply()?;
@@ -89,7 +89,7 @@ impl Confinement {
         if let Err(error) = set_no_new_privs(true) {
             warn!("no_new_privs: {error}");
         }
-        let restricted = files.and_then(files::Rules::apply);
+        let restricted = files.and_then(files::LandlockRules::apply);
         if let Err(problem) = restricted {
             warn!("access to files is not restricted: {problem}");
         }
@@ -108,7 +108,7 @@ fn confine_thread(user: Option<&RunAs>) {
     let _ = user.map(RunAs::apply);
     let _ = capabilities::keep(CapabilitySet::empty());
     let _ = set_no_new_privs(true);
-    let _ = files::Rules::without_files().and_then(files::Rules::apply);
+    let _ = files::LandlockRules::without_files().and_then(files::LandlockRules::apply);
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ const LOOKUPS: u32 = 64;
 
 /// Connector of programs to targets.
 pub trait Connector: Sync {
+    /// Stream to a target.
     type Stream: Send;
 
     /// Opens a stream to a target, and waits until the target has accepted.

@@ -18,10 +18,10 @@ pub(crate) use connector::LocalConnector;
 pub use control_connection::ControlConnection;
 use name_pool::NamePool;
 pub use servers::ClientEntry;
-pub(crate) use servers::{ServerConnection, Servers};
+pub(crate) use servers::Servers;
 use syn_hold::SynHold;
 
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::lock::lock;
 use ropewalk_preload_protocol::CLIENTS;
 
-use crate::locks::lock;
+use crate::lock::lock;
 
 /// Listening programs, and the clients connected to them.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use super::socks5::{self, SocksCommand};
 use super::transparent::{self, Redirection};
 use super::{datagrams, http};
 use crate::foreign_protocol::{ForeignProtocol, LOOK};
-use crate::locks::{read_lock, write_lock};
+use crate::lock::{read_lock, write_lock};
 use crate::refusal_log::RefusalLog;
 use crate::request::{Status, Target};
 use crate::sockets;

@@ -22,7 +22,7 @@ pub struct QuotaStatus {
 }
 
 impl QuotaStatus {
-    pub(crate) fn show(&self, shown: &mut document::LinkStatus) {
+    pub(crate) fn show(&self, shown: &mut document::LinkSummary) {
         let (used, used_today) = (self.used.as_u64(), self.used_today.as_u64());
         let price = |bytes: u64| Some(self.cost? * bytes as f64 / 1e6);
         shown.used_bytes = Some(used);

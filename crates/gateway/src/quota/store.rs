@@ -20,7 +20,7 @@ use super::{QuotaStatus, Usage};
 use crate::Failure;
 use crate::input_file::open_regular;
 use crate::links::Link;
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::privileges::RunAs;
 use crate::quota_policy::AtCap;
 

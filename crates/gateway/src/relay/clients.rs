@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use ropewalk_quantities::{Bytes, Rate};
 
 use crate::budget::Budget;
+use crate::fair_rate_limiter::FairRateLimiter;
 use crate::names::LookupLimit;
-use crate::rate_limiter::RateLimiter;
 
 /// Default limits of a client.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub struct ClientAccount {
     links: AtomicU64,
     most_links: AtomicU64,
     /// Rate limits from the client to targets, and from targets to the client.
-    pub rates: Arc<[RateLimiter; 2]>,
+    pub rates: Arc<[FairRateLimiter; 2]>,
     pub memory: Arc<Budget>,
     pub names: LookupLimit,
 }
@@ -75,7 +75,10 @@ impl ClientAccount {
             most_streams: AtomicU32::new(limits.streams),
             links: AtomicU64::new(0),
             most_links: AtomicU64::new(most_links(limits)),
-            rates: Arc::new([RateLimiter::new(limits.rate), RateLimiter::new(limits.rate)]),
+            rates: Arc::new([
+                FairRateLimiter::new(limits.rate),
+                FairRateLimiter::new(limits.rate),
+            ]),
             memory: Arc::new(Budget::new(limits.memory.as_u64().max(LEAST_MEMORY))),
             names: LookupLimit::new(limits.names),
         })

@@ -17,10 +17,10 @@ use super::clients::ClientAccount;
 use super::connect::{allowed, known};
 use super::registry::Relay;
 use crate::association::Stream;
-use crate::budget::{Budget, Held};
+use crate::budget::{Budget, HeldMemory};
 use crate::datagram::{self, Datagram, MAX_LEN};
-use crate::locks::lock;
-use crate::rate_limiter::Sender;
+use crate::fair_rate_limiter::Sender;
+use crate::lock::lock;
 use crate::request::{Host, Status, Target};
 
 /// Number of peers from which datagrams are accepted: the last ones that were sent to.
@@ -269,7 +269,7 @@ struct Queued<'a> {
 struct QueuedDatagram<'a> {
     arrived: Instant,
     bytes: Box<[u8]>,
-    _held: Held<'a>,
+    _held: HeldMemory<'a>,
 }
 
 impl<'a> Queue<'a> {

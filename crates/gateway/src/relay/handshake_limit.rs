@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::source::source;
 
 /// Limit per source once half of the total limit is reached, so that others are not locked out.

@@ -25,7 +25,7 @@ use crate::association::status::{LinkStatusContext, StatusContext};
 use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
-use crate::locks::{lock, read_lock, write_lock};
+use crate::lock::{lock, read_lock, write_lock};
 use crate::measure::responder::MeasureResponder;
 use crate::names::Names;
 use crate::programs::Programs;
@@ -239,7 +239,7 @@ impl Relay {
             .map(|(name, member)| member.document(name.1))
             .collect();
         associations.sort_by_key(|association| {
-            let moved = |link: &document::LinkStatus| link.sent_bytes + link.received_bytes;
+            let moved = |link: &document::LinkSummary| link.sent_bytes + link.received_bytes;
             let moved: u64 = association.links.iter().map(moved).sum();
             (Reverse(moved), association.id.clone())
         });
@@ -319,7 +319,7 @@ fn retain_used(links: &mut HashMap<String, LinkEntry>) {
 }
 
 impl Member {
-    fn document(&self, name: [u8; 16]) -> document::AssociationStatus {
+    fn document(&self, name: [u8; 16]) -> document::AssociationSummary {
         let mut links: Vec<(String, f64)> = self
             .links()
             .iter()

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
 use crate::keys::PublicKey;
-use crate::locks::lock;
+use crate::lock::lock;
 
 /// Number of remembered messages per client: two minutes of a link dialled eight times a second.
 const MAX: usize = 1024;

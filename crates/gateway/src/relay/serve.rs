@@ -12,7 +12,7 @@ use super::connect::{connect, is_here};
 use super::datagrams;
 use super::registry::{Member, Name, Relay};
 use crate::association::{Incoming, Stream};
-use crate::measure::messages::Lines;
+use crate::measure::messages::MessageStream;
 use crate::memory;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
@@ -74,7 +74,10 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
             Some(at) => {
                 answer(&stream, Status::Done).await;
                 let rates = Arc::clone(&account.rates);
-                relay.measuring.answer(Lines::new(stream), at, rates).await;
+                relay
+                    .measuring
+                    .answer(MessageStream::new(stream), at, rates)
+                    .await;
             }
             // The carrier of the stream has ended meanwhile.
             None => answer(&stream, Status::Failed).await,

@@ -23,12 +23,12 @@ pub struct Document {
     /// Time since it started.
     pub uptime_s: f64,
     /// The busiest [`MAX_ASSOCIATIONS`].
-    pub associations: Vec<AssociationStatus>,
+    pub associations: Vec<AssociationSummary>,
     /// Number of all associations.
     pub association_count: u64,
     /// Tunnels; most gateways have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tunnels: Vec<TunnelStatus>,
+    pub tunnels: Vec<TunnelSummary>,
     /// Of a tunnel: refused datagrams and packets so far, by reason; each reason is listed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, u64>,
@@ -50,7 +50,7 @@ pub enum GatewayRole {
 
 /// Association: streams over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AssociationStatus {
+pub struct AssociationSummary {
     /// The first bytes of its random name, in hexadecimal.
     pub id: String,
     /// Of a proxy, the relay's address; of a relay, the client's name.
@@ -61,9 +61,9 @@ pub struct AssociationStatus {
     /// Time since it began.
     pub age_s: f64,
     /// Its links, in the order in which they were configured or came up.
-    pub links: Vec<LinkStatus>,
+    pub links: Vec<LinkSummary>,
     /// The busiest [`MAX_STREAMS`].
-    pub streams: Vec<StreamStatus>,
+    pub streams: Vec<StreamSummary>,
     /// Number of all open streams.
     pub stream_count: u64,
     /// Number of streams opened so far.
@@ -76,7 +76,7 @@ pub struct AssociationStatus {
 
 /// Tunnel: packets of a virtual device over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TunnelStatus {
+pub struct TunnelSummary {
     /// The virtual device.
     pub interface: String,
     /// The peer's address or name.
@@ -116,7 +116,7 @@ pub struct TunnelStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired_packets: Option<u64>,
     /// Its links.
-    pub links: Vec<LinkStatus>,
+    pub links: Vec<LinkSummary>,
 }
 
 /// State of a tunnel's session.
@@ -161,7 +161,7 @@ impl SessionState {
 
 /// Link of an association or tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LinkStatus {
+pub struct LinkSummary {
     /// Name at the client.
     pub name: String,
     /// Whether it can be used.
@@ -303,7 +303,7 @@ impl GatewayRole {
 
 /// Stream of an association.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StreamStatus {
+pub struct StreamSummary {
     /// Unique in its association.
     pub id: u64,
     /// Host and port of its target, once known.
@@ -331,7 +331,7 @@ impl Document {
     /// association or such a tunnel without a link that is up. A relay that answers has no problem.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
-        let is_up = |links: &[LinkStatus]| links.iter().any(|link| link.state == LinkState::Up);
+        let is_up = |links: &[LinkSummary]| links.iter().any(|link| link.state == LinkState::Up);
         let of_tunnels = self.tunnels.iter().find_map(|tunnel| {
             let name = &tunnel.interface;
             match tunnel.session {
@@ -341,7 +341,7 @@ impl Document {
                 Some(session) => Some(format!("{name}: the session is {}", session.name())),
             }
         });
-        let no_link = |association: &&AssociationStatus| {
+        let no_link = |association: &&AssociationSummary| {
             matches!(self.role, GatewayRole::Proxy | GatewayRole::Exec)
                 && !is_up(&association.links)
         };
@@ -351,7 +351,7 @@ impl Document {
     }
 
     /// Iterates over the links, each with its association or tunnel.
-    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &LinkStatus)> + Clone {
+    pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &LinkSummary)> + Clone {
         let associations = self.associations.iter().flat_map(|association| {
             let group = Group {
                 id: &association.id,
@@ -370,7 +370,7 @@ impl Document {
     }
 
     /// As [`links`](Document::links), mutable.
-    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut LinkStatus)> {
+    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut LinkSummary)> {
         let associations = self.associations.iter_mut().flat_map(|association| {
             let id = association.id.as_str();
             association.links.iter_mut().map(move |link| (id, link))

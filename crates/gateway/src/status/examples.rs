@@ -1,7 +1,7 @@
 //! Example documents for tests.
 
 use super::document::{
-    AssociationStatus, Document, GatewayRole, LinkState, LinkStatus, Rates, StreamStatus,
+    AssociationSummary, Document, GatewayRole, LinkState, LinkSummary, Rates, StreamSummary,
 };
 
 /// Returns a proxy with a link that is up, a suspected one, and a stream.
@@ -10,20 +10,20 @@ pub fn proxy() -> Document {
         version: "0.1.0".to_owned(),
         role: GatewayRole::Proxy,
         uptime_s: 3723.5,
-        associations: vec![AssociationStatus {
+        associations: vec![AssociationSummary {
             id: "9f3c2a71".to_owned(),
             peer: "192.0.2.7:4433".to_owned(),
             scheduler: Some("earliest-arrival".to_owned()),
             age_s: 3700.0,
             links: vec![
                 link("wifi", LinkState::Up, 21.5),
-                LinkStatus {
+                LinkSummary {
                     quota_left_bytes: Some(5_000_000_000),
                     suspicions: 3,
                     ..link("lte", LinkState::Suspected, 63.0)
                 },
             ],
-            streams: vec![StreamStatus {
+            streams: vec![StreamSummary {
                 id: 7,
                 target: Some("example.org:443".to_owned()),
                 class: Some("streaming".to_owned()),
@@ -45,8 +45,8 @@ pub fn proxy() -> Document {
     }
 }
 
-fn link(name: &str, state: LinkState, rtt_ms: f64) -> LinkStatus {
-    LinkStatus {
+fn link(name: &str, state: LinkState, rtt_ms: f64) -> LinkSummary {
+    LinkSummary {
         name: name.to_owned(),
         state,
         last_heard_s: Some(0.25),
@@ -63,6 +63,6 @@ fn link(name: &str, state: LinkState, rtt_ms: f64) -> LinkStatus {
         resent_bytes: Some(16_384),
         congestion: Some("cubic".to_owned()),
         cost: 1.0,
-        ..LinkStatus::default()
+        ..LinkSummary::default()
     }
 }

@@ -7,9 +7,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::document::Document;
 use super::history::{History, Recorded};
-use crate::lock::lock;
 
-use crate::locks::lock;
+use crate::lock::lock;
 
 /// Returns the status document without rates.
 pub type DocumentSource = Arc<dyn Fn() -> Document + Send + Sync>;

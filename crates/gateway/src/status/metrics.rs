@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::document::{
-    AssociationStatus, Document, Group, LinkState, LinkStatus, SessionState, TunnelStatus,
+    AssociationSummary, Document, Group, LinkState, LinkSummary, SessionState, TunnelSummary,
 };
 
 /// Content type of that format.
@@ -60,7 +60,7 @@ macro_rules! metrics {
 }
 
 fn associations(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<AssociationStatus>] = metrics! { AssociationStatus:
+    const METRICS: &[Metric<AssociationSummary>] = metrics! { AssociationSummary:
         Gauge "streams" |of| of.stream_count, "Streams that are open.";
         Counter "streams_opened_total" |of| of.opened_streams, "Streams opened so far.";
         Gauge "reassembly_bytes" |of| of.reassembly_bytes, "Bytes received behind a gap.";
@@ -74,7 +74,7 @@ fn associations(out: &mut String, document: &Document) {
 }
 
 fn tunnels(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<TunnelStatus>] = metrics! { TunnelStatus:
+    const METRICS: &[Metric<TunnelSummary>] = metrics! { TunnelSummary:
         Gauge "tunnel_mtu_bytes" |of| of.mtu_bytes, "MTU of the tunnel's interface.";
         Gauge "tunnel_hold_seconds" |of| of.hold_ms.map(seconds),
             "Longest time that a packet now waits for an earlier one.";
@@ -137,7 +137,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: &[Metric<LinkStatus>] = metrics! { LinkStatus:
+    const METRICS: &[Metric<LinkSummary>] = metrics! { LinkSummary:
         Gauge "link_last_heard_seconds" |link| link.last_heard_s, "Time since the last arrival on the link.";
         Gauge "link_rtt_seconds" |link| link.rtt_ms.map(seconds), "Smoothed round-trip time.";
         Gauge "link_min_rtt_seconds" |link| link.min_rtt_ms.map(seconds), "Lowest recent round-trip time.";

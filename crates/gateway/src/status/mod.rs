@@ -4,10 +4,10 @@ pub mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod examples;
 mod history;
-mod http;
+pub(crate) mod http;
 mod meter;
 pub mod metrics;
-mod table;
+pub(crate) mod table;
 
 pub use document::Document;
 pub(crate) use meter::Meter;

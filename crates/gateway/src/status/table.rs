@@ -1,7 +1,7 @@
 //! Text tables of the status document.
 
 use super::document::{
-    AssociationStatus, Document, LinkState, LinkStatus, StreamStatus, TunnelStatus,
+    AssociationSummary, Document, LinkState, LinkSummary, StreamSummary, TunnelSummary,
 };
 
 const WIDTH: usize = 100;
@@ -44,7 +44,7 @@ pub fn tables(document: &Document, options: TableOptions) -> String {
         .collect::<String>()
 }
 
-fn association_lines(association: &AssociationStatus, options: TableOptions) -> Vec<String> {
+fn association_lines(association: &AssociationSummary, options: TableOptions) -> Vec<String> {
     let mut title = vec![plain(&association.peer)];
     title.extend(association.scheduler.as_deref().map(plain));
     title.push(format!("since {}", span(association.age_s)));
@@ -67,7 +67,7 @@ fn association_lines(association: &AssociationStatus, options: TableOptions) -> 
     lines
 }
 
-fn tunnel_lines(tunnel: &TunnelStatus, options: TableOptions) -> Vec<String> {
+fn tunnel_lines(tunnel: &TunnelSummary, options: TableOptions) -> Vec<String> {
     let mut title = vec![format!(
         "{} to {}",
         plain(&tunnel.interface),
@@ -102,7 +102,7 @@ fn tunnel_lines(tunnel: &TunnelStatus, options: TableOptions) -> Vec<String> {
     lines
 }
 
-fn link_lines(links: &[LinkStatus], options: TableOptions) -> Vec<String> {
+fn link_lines(links: &[LinkSummary], options: TableOptions) -> Vec<String> {
     let known = LINK_COLUMNS
         .into_iter()
         .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
@@ -148,7 +148,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<LinkStatus>; 24] = [
+const LINK_COLUMNS: [Column<LinkSummary>; 24] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("heard", |link| {
@@ -188,7 +188,7 @@ const LINK_COLUMNS: [Column<LinkStatus>; 24] = [
     number("suspected", |link| link.suspicions.to_string()),
 ];
 
-const STREAM_COLUMNS: [Column<StreamStatus>; 9] = [
+const STREAM_COLUMNS: [Column<StreamSummary>; 9] = [
     number("stream", |stream| stream.id.to_string()),
     text("target", |stream| {
         maybe(stream.target.as_deref(), |target| {

@@ -179,7 +179,7 @@ async fn serve(
         Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: document::GatewayRole::Tunnel,
-            uptime_s: began.elapsed().as_secs_f64(),
+            uptime_s: started.elapsed().as_secs_f64(),
             associations: Vec::new(),
             association_count: 0,
             tunnels: status.documents(),
@@ -237,8 +237,8 @@ fn reload(
         }
         _ => return Err(Failure::input(ROLE_OPTIONS)),
     }
-    said.extend(again.restarts(&RELOADABLE));
-    Ok(said)
+    messages.extend(again.restarts(&RELOADABLE));
+    Ok(messages)
 }
 
 /// Warns that traffic of IPv6 uses the links directly if the device has no IPv6 address.

@@ -97,8 +97,8 @@ pub struct Engine {
     /// Something has changed since the last status update.
     status_changed: bool,
     state_log: StateLog,
-    status: Status,
-    refused: Refused,
+    status: TunnelStatus,
+    refused: RefusalCounts,
     refusals: RefusalLog,
 }
 
@@ -147,7 +147,7 @@ impl Engine {
             published_at: epoch,
             status_changed: true,
             state_log: StateLog::default(),
-            refused: Refused::default(),
+            refused: RefusalCounts::default(),
             refusals: RefusalLog::default(),
         }
     }

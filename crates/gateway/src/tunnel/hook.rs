@@ -45,7 +45,7 @@ pub(super) struct Hook {
 /// NAT and packet filters stay: connections continue, and a kill switch stays active.
 pub(super) async fn run_around(
     hook: Option<Hook>,
-    carried: impl Future<Output = Result<EndSignal, Failure>>,
+    running: impl Future<Output = Result<EndSignal, Failure>>,
 ) -> Result<(), Failure> {
     let mut running = pin!(running);
     let Some(hook) = hook.map(Arc::new) else {

@@ -167,7 +167,7 @@ pub(super) enum PeerKeys {
 pub(super) fn read_peer_keys(arguments: &Arguments) -> Result<PeerKeys, Failure> {
     let peer_keys = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
-            let clients = Clients::read_peer_keys(list).map_err(Failure::input)?;
+            let clients = Clients::read(list).map_err(Failure::input)?;
             if clients.is_empty() {
                 return Err(Failure::input(format!(
                     "--clients {}: no client is listed; allowed: at least one public key",
@@ -223,9 +223,9 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
     let peer_keys = read_peer_keys(&arguments)?;
     let links = marked_links(&arguments);
     let mut relay_name = None;
-    let (role, address) = match (known, arguments.listen, &arguments.relay) {
-        (Known::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
-        (Known::Relay(key), _, Some(relay)) => {
+    let (role, address) = match (peer_keys, arguments.listen, &arguments.relay) {
+        (PeerKeys::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
+        (PeerKeys::Relay(key), _, Some(relay)) => {
             let Target { host, port } = option_parsers::relay(relay).map_err(Failure::input)?;
             let address = match host {
                 Host::Address(ip) => Some(SocketAddr::new(ip, port)),

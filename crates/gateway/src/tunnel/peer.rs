@@ -18,7 +18,7 @@ use super::link_path::{LinkPath, Path, PongEffect, Probes};
 use super::path_mtu_notice::PathMtuNotice;
 use super::refusal::Refusal;
 use super::super_packet::Piece;
-use crate::noise::{Session, TAG_LEN};
+use crate::noise::{SessionKeys, TAG_LEN};
 
 mod sealing;
 mod status;
@@ -40,7 +40,7 @@ pub struct ReceivedPacket {
 #[derive(Debug)]
 pub struct Keys {
     /// From the handshake; `None` if datagrams are not encrypted.
-    pub session: Option<Session>,
+    pub session: Option<SessionKeys>,
     /// Identifier in datagrams to us.
     pub ours: u32,
     /// Identifier in datagrams to the peer.

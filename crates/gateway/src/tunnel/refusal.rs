@@ -83,8 +83,11 @@ impl Refusal {
             Refusal::WrongKey => Some("a handshake for or with another key"),
             Refusal::UnknownClient => Some("a client that is not in the list"),
             Refusal::ReplayedHandshake => Some("a repeated handshake"),
-            Refusal::ForeignAddress => Some(
-                "a client with an address within the tunnel that its line of --clients has not",
+            Refusal::ForeignAddress => {
+                Some("a client with an address in the tunnel that its line of --clients lacks")
+            }
+            Refusal::RefusedByRelay => Some(
+                "the relay refuses an --address of this end; its --clients lists the allowed ones",
             ),
             Refusal::TooManyHandshakes => Some("more handshakes than one source may send"),
             Refusal::ForeignPath => Some("a datagram that is not from the relay's address"),

@@ -92,8 +92,8 @@ pub struct ReceivedTraffic {
 impl TunnelStatus {
     /// Returns the status as documents, one per peer.
     #[must_use]
-    pub fn documents(&self) -> Vec<document::TunnelStatus> {
-        let tunnels = self.peers.iter().map(|peer| document::TunnelStatus {
+    pub fn documents(&self) -> Vec<document::TunnelSummary> {
+        let tunnels = self.peers.iter().map(|peer| document::TunnelSummary {
             interface: self.device.clone(),
             peer: peer.name.clone(),
             scheduler: Some(self.scheduler.to_owned()),
@@ -137,10 +137,10 @@ impl PeerLink {
     }
 }
 
-fn link(link: &PeerLink) -> document::LinkStatus {
+fn link(link: &PeerLink) -> document::LinkSummary {
     let (sent, received) = (&link.sent, &link.received);
     let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
-    let mut shown = document::LinkStatus {
+    let mut shown = document::LinkSummary {
         name: link.name.clone(),
         state: link.state(),
         last_heard_s: link.heard.map(|at| at.elapsed().as_secs_f64()),
@@ -160,8 +160,8 @@ fn link(link: &PeerLink) -> document::LinkStatus {
         lost_datagrams: Some(sent.lost),
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: sent.up.then(|| sent.path_mtu.into()),
-        peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
-        ..document::LinkStatus::default()
+        peer_path_mtu_bytes: link.peer_path_mtu.map(u64::from),
+        ..document::LinkSummary::default()
     };
     if let Some(quota) = &link.quota {
         quota.show(&mut shown);

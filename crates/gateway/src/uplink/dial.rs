@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::{UplinkSession, UplinkState};
 use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 

@@ -28,7 +28,7 @@ use crate::association::{Association, Stream};
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
-use crate::locks::lock;
+use crate::lock::lock;
 use crate::names::{LookupLimit, Names};
 use crate::quota::UsageStore;
 use crate::request::{Request, Status, Target};

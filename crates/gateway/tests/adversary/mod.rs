@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use ropewalk_gateway::keys::{PublicKey, SecretKey};
-use ropewalk_gateway::noise::{Initiator, Purpose, Responder, Session as NoiseSession, TAG_LEN};
+use ropewalk_gateway::noise::{Initiator, Purpose, Responder, SessionKeys, TAG_LEN};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 pub const HELLO: u8 = 1;
@@ -46,7 +46,7 @@ pub struct Session {
     pub theirs: u32,
     /// Identifier in datagrams to this end.
     pub ours: u32,
-    keys: NoiseSession,
+    keys: SessionKeys,
     /// The next sequence of each link.
     next: [u64; TunnelHeader::MAX_LINK as usize + 1],
     epoch: Instant,
@@ -142,7 +142,7 @@ impl Session {
     fn new(
         socket: UdpSocket,
         peer: SocketAddr,
-        keys: NoiseSession,
+        keys: SessionKeys,
         (ours, theirs): (u32, u32),
     ) -> Session {
         Session {

@@ -154,11 +154,11 @@ fn tunnel_keeps_only_cap_net_admin() {
     check(&client, NET_ADMIN, nobody());
     network.add_link(2);
     network.until("a link that comes later", "two", is("up"));
-    reload_clients(&network, &far);
-    near.reload();
-    near.wait_for("reloaded: links one, two");
-    until_answered(&network.near, INNER.parse().unwrap());
-    assert!(near.terminate().success());
+    reload_clients(&network, &relay);
+    client.reload();
+    client.wait_for("reloaded: links one, two");
+    network.until_echo();
+    assert!(client.terminate().success());
     let state = fs::read_to_string(network.file("state/tunnel.json")).unwrap();
     assert!(state.contains("\"one\""), "{state}");
     // The hook has all privileges of the tunnel's start.

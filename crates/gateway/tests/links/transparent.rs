@@ -26,7 +26,7 @@ fn machine(network: &Network) -> Option<Namespace> {
     network.client.sh(&format!(
         "ip link add lan type veth peer name lan netns {}; ip addr add {ROUTER}/24 dev lan; ip link set lan up; \
          ip rule add fwmark 1 lookup 100; ip route add local default dev lo table 100",
-        machine.number()
+        machine.pid()
     ));
     machine.sh(&format!(
         "ip addr add 192.168.77.2/24 dev lan; ip link set lan up; ip route add default via {ROUTER}"

@@ -58,7 +58,7 @@ fn set_rate(network: &Network, relay: &Gateway, reloads: usize, rate: &str) {
     std::fs::write(&path, format!("{} rate={rate}\n", line.join(" "))).unwrap();
     relay.reload();
     until("the list is read again", || {
-        far.log().matches("reloaded: 1 clients").count() >= reloads
+        relay.log().matches("reloaded: 1 clients").count() >= reloads
     });
 }
 

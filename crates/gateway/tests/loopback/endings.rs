@@ -75,8 +75,8 @@ fn proxy_without_links_does_not_start() {
     println!("after {} ms: {message}", begin.elapsed().as_millis());
     assert_eq!(done.status.code(), Some(1), "{message}");
     assert!(
-        said.contains("no link is up: link wifi (no-such-device)"),
-        "{said}"
+        message.contains("no link is up: link wifi (no-such-device)"),
+        "{message}"
     );
     assert!(
         message.contains("link lte (192.0.2.1): Cannot assign"),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_gateway::keys::{PublicKey, SecretKey, read_secret_key};
-use ropewalk_gateway::pseudo_random::{ANSWER_LEN, Initiator, Purpose};
+use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
 
 use crate::gateways::{BINARY, Gateways, connect, echo, keygen, start_proxy, with_timeouts};
 use crate::pair::Pair;
@@ -44,7 +44,7 @@ fn strangers_are_refused_and_logged_once() {
     keygen(folder, &["stranger"]);
     let stranger = start_proxy(folder, gateways.relay_at, "stranger");
     stranger.wait_for("link l2 (127.0.0.2): ");
-    world.relay.wait_for("is not in the list of clients");
+    gateways.relay.wait_for("is not in the list of clients");
     // Closed without a byte.
     let strangers: Vec<_> = (0..20)
         .map(|_| {
@@ -136,8 +136,8 @@ fn strangers_get_no_bytes_and_the_same_delay() {
         assert!(range.contains(&after), "{what}: {after:?}");
         println!("{what}: no byte, closed after {:.1} s", after.as_secs_f64());
     }
-    world.relay.wait_for("a repeated handshake");
-    assert!(world.connect(echo()).is_ok());
+    gateways.relay.wait_for("a repeated handshake");
+    assert!(gateways.connect(echo()).is_ok());
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn half_open_carrier_flood_leaves_clients_connected() {
     let flood: Vec<TcpStream> = (0..200)
         .map(|_| TcpStream::connect(gateways.relay_at).unwrap())
         .collect();
-    world.relay.wait_for("too many handshakes in progress");
+    gateways.relay.wait_for("too many handshakes in progress");
     // Another source, and another link's carrier, are accepted meanwhile.
     assert!(gateways.forwarder.cut(0) > 0);
     gateways.proxy.wait_for("link l2: down");

@@ -106,8 +106,8 @@ fn relay_reload_closes_only_connections_of_removed_clients_and_targets() {
     // An invalid file changes nothing, and the message names the line.
     files.write("clients", "no key\n");
     relay.reload();
-    let said = relay.wait_for("not reloaded, nothing changes: ");
-    assert!(said.contains("clients:1: "), "{said}");
+    let message = relay.wait_for("not reloaded, nothing changes: ");
+    assert!(message.contains("clients:1: "), "{message}");
     files.clients(&["van"]);
     files.write("relay.toml", "listen = 5\n");
     relay.reload();
@@ -140,7 +140,7 @@ fn proxy_reload_applies_links_and_passwords() {
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
     van.wait_for("not reloaded, nothing changes: --link l4=127.0.0.4: two links of one name");
-    greets(&mut kept);
+    assert_echo(&mut kept);
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn reload_names_options_that_need_a_restart() {
         let before = fs::read_to_string(files.path(&file)).unwrap();
         files.write(&file, &(before + added));
         gateway.reload();
-        let said = gateway.wait_for("reloaded: ");
-        let named = said
+        let message = gateway.wait_for("reloaded: ");
+        let named = message
             .split("; ")
             .filter_map(|one| one.strip_suffix(" takes a restart"));
         let mut named: Vec<&str> = named.collect();

@@ -171,8 +171,8 @@ fn proxy_reload_applies_passwords() {
     assert!(is_let_in("word") && !is_let_in("pass"));
     fs::write(&passwords, "no password\n").unwrap();
     proxy.reload();
-    let said = proxy.wait_for("not reloaded, nothing changes: ");
-    assert!(said.contains("passwords:1: "), "{said}");
+    let message = proxy.wait_for("not reloaded, nothing changes: ");
+    assert!(message.contains("passwords:1: "), "{message}");
     assert!(is_let_in("word"));
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
 
-use super::{End, Engine};
+use super::{Engine, HandshakeRole};
 use crate::status::document::{LinkState, SessionState};
 use crate::tunnel::status::{PeerLink, PeerStatus};
 
@@ -24,7 +24,7 @@ impl Engine {
         status.session = match self.peers[0].is_open(now) {
             true if self.peers[0].is_silent_for(now, SILENCE) => SessionState::Silent,
             true => SessionState::Up,
-            false if dialer.is_turned_away() => SessionState::Refused,
+            false if dialer.is_refused() => SessionState::Refused,
             false => SessionState::Handshaking,
         };
         let numbers = 0..self.policies.len();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::{REFUSE, chain, families, list};
+use super::{REJECT, chain, families, list};
 use crate::relay::address_class;
 use crate::relay::rules::{Hosts, Rule};
 use crate::tunnel::config::Prefix;

@@ -15,16 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::lock::lock;
 use ropewalk_quantities::Rate;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::locks::lock;
+use crate::lock::lock;
 
 /// Byte rate limit shared by senders.
 #[derive(Debug)]
-pub struct RateLimiter {
+pub struct FairRateLimiter {
     /// In bit/s; zero if there is no limit.
     rate: AtomicU64,
     state: Mutex<LimiterState>,
@@ -57,7 +56,7 @@ pub struct Sender {
 /// Right to take bytes at once. Other senders wait until it is dropped.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    bucket: &'a RateLimiter,
+    bucket: &'a FairRateLimiter,
     sender: &'a mut Sender,
     start: u64,
     taken: u64,
@@ -65,7 +64,7 @@ pub struct Turn<'a> {
     place: Option<TurnKey>,
 }
 
-impl RateLimiter {
+impl FairRateLimiter {
     /// Burst that needs no wait, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
@@ -76,8 +75,8 @@ impl RateLimiter {
     const MOST_TURN: u64 = 256 << 10;
 
     /// Creates a limit; without a rate, nothing waits.
-    pub fn new(rate: Option<Rate>) -> RateLimiter {
-        RateLimiter {
+    pub fn new(rate: Option<Rate>) -> FairRateLimiter {
+        FairRateLimiter {
             rate: AtomicU64::new(bits_per_second(rate)),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -103,7 +102,7 @@ impl RateLimiter {
         let paid = self.state().paid;
         if let Some(paid) = paid {
             tokio::select! {
-                () = sleep_until(paid - RateLimiter::BURST) => {}
+                () = sleep_until(paid - FairRateLimiter::BURST) => {}
                 () = changed => {}
             }
         }
@@ -113,7 +112,7 @@ impl RateLimiter {
     /// Takes this many bytes if they are available now, otherwise none.
     pub fn take_now(&self, bytes: usize) -> bool {
         let paid = self.state().paid;
-        let is_open = paid.is_none_or(|paid| paid <= Instant::now() + RateLimiter::BURST);
+        let is_open = paid.is_none_or(|paid| paid <= Instant::now() + FairRateLimiter::BURST);
         if is_open {
             self.charge(bytes);
         }
@@ -152,9 +151,9 @@ impl RateLimiter {
 
     fn turn_bytes(&self) -> u64 {
         match self.rate.load(Ordering::Relaxed) {
-            0 => RateLimiter::MOST_TURN,
-            rate => (rate / 8 / RateLimiter::TURNS)
-                .clamp(RateLimiter::LEAST_TURN, RateLimiter::MOST_TURN),
+            0 => FairRateLimiter::MOST_TURN,
+            rate => (rate / 8 / FairRateLimiter::TURNS)
+                .clamp(FairRateLimiter::LEAST_TURN, FairRateLimiter::MOST_TURN),
         }
     }
 
@@ -232,12 +231,12 @@ mod tests {
 
     type Counts = Arc<[AtomicU64]>;
 
-    fn limit(bits_per_second: u64) -> Arc<RateLimiter> {
-        Arc::new(RateLimiter::new(Some(Rate::from_bps(bits_per_second))))
+    fn limit(bits_per_second: u64) -> Arc<FairRateLimiter> {
+        Arc::new(FairRateLimiter::new(Some(Rate::from_bps(bits_per_second))))
     }
 
     /// Starts busy senders, while the set is kept: of datagrams of this length, or of a stream for length 0.
-    fn busy(bucket: &Arc<RateLimiter>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
+    fn busy(bucket: &Arc<FairRateLimiter>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
         let counts: Counts = lengths.iter().map(|_| AtomicU64::new(0)).collect();
         let mut tasks = JoinSet::new();
         for (number, &length) in lengths.iter().enumerate() {
@@ -343,7 +342,7 @@ mod tests {
         assert_eq!(taken, 6);
         sleep(Duration::from_millis(10)).await;
         assert!(bucket.take_now(10_000));
-        assert!(RateLimiter::new(None).take_now(usize::MAX));
+        assert!(FairRateLimiter::new(None).take_now(usize::MAX));
     }
 
     #[tokio::test(start_paused = true)]
@@ -364,7 +363,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_rate_nobody_waits() {
-        let bucket = RateLimiter::new(None);
+        let bucket = FairRateLimiter::new(None);
         let [mut first, mut second] = [Sender::default(), Sender::default()];
         let turn = bucket.turn(&mut first).await;
         bucket.turn(&mut second).await.take(usize::MAX);
