@@ -5,7 +5,7 @@ use std::path::Path;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Protocol, Scenario};
 use ropewalk_simulator::EndpointEvent;
-use ropewalk_transport::event::{Happening, LossSign, Recorded, Settled};
+use ropewalk_transport::event::{LossSign, SenderState, TraceEvent, TraceRecord};
 
 use crate::error::FileError;
 use crate::qlog::{Header, QlogFile};
@@ -44,23 +44,23 @@ impl SenderLog {
     }
 
     pub(crate) fn event(&mut self, event: &EndpointEvent) {
-        let Recorded { time, subflow, .. } = event.recorded;
+        let TraceRecord { time, subflow, .. } = event.recorded;
         if event.dial < self.dials[subflow] {
             return;
         }
         self.dials[subflow] = event.dial;
-        let event = match (&event.recorded.happening, event.by_server) {
-            (Happening::SegmentLost(lost), false) => QlogEvent::PacketLost(PacketLost {
+        let event = match (&event.recorded.event, event.by_server) {
+            (TraceEvent::SegmentLost(lost), false) => QlogEvent::PacketLost(PacketLost {
                 offset: lost.seq,
                 length: Bytes::new(u64::from(lost.len)),
                 cause: cause(lost.sign),
             }),
             // Only the receiver detects a spurious retransmission.
-            (Happening::DuplicateArrived(twice), true) => QlogEvent::SpuriousLoss(SpuriousLoss {
+            (TraceEvent::DuplicateArrived(twice), true) => QlogEvent::SpuriousLoss(SpuriousLoss {
                 offset: twice.seq,
                 length: Bytes::new(u64::from(twice.len)),
             }),
-            (Happening::Settled(settled), false) => QlogEvent::Metrics(metrics(settled)),
+            (TraceEvent::SenderState(settled), false) => QlogEvent::Metrics(metrics(settled)),
             _ => return,
         };
         self.write(time, subflow, &event);
@@ -93,7 +93,7 @@ fn cause(sign: LossSign) -> LossCause {
     }
 }
 
-fn metrics(settled: &Settled) -> Metrics {
+fn metrics(settled: &SenderState) -> Metrics {
     let rtt = settled.rtt;
     let ssthresh = settled.window.ssthresh;
     Metrics {

@@ -181,7 +181,7 @@ impl FromStr for ClassRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_striping::Declared;
+    use ropewalk_striping::AlgorithmConfig;
 
     const WITHIN: Time = Time::from_millis(200);
 

@@ -1,6 +1,6 @@
 //! An algorithm named by a file, with its given parameters.
 
-use ropewalk_transport::algorithm::{Declared, Description, Value};
+use ropewalk_transport::algorithm::{AlgorithmConfig, Description, Value};
 
 pub(crate) const NAME: &str = "name";
 
@@ -14,7 +14,7 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     /// The algorithm of a transport config.
-    pub fn of(config: &impl Declared) -> Chosen {
+    pub fn of(config: &impl AlgorithmConfig) -> Chosen {
         Chosen {
             name: config.name().to_owned(),
             parameters: config.changed(),
@@ -22,7 +22,7 @@ impl Chosen {
     }
 
     /// The transport config of this algorithm.
-    pub fn config<C: Declared>(&self) -> Option<C> {
+    pub fn config<C: AlgorithmConfig>(&self) -> Option<C> {
         let mut config = C::from_name(&self.name)?;
         for (parameter, value) in &self.parameters {
             config.set(parameter, *value);

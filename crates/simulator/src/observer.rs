@@ -8,7 +8,7 @@ use ropewalk_network::radio::{Heard, Listener};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
-use ropewalk_transport::event::Recorded;
+use ropewalk_transport::event::TraceRecord;
 
 /// Observer of a run, packet by packet; `()` observes nothing and costs nothing.
 ///
@@ -64,7 +64,7 @@ pub struct EndpointEvent {
     /// Number of earlier connections on its path, with `bas`; else 0.
     pub dial: u16,
     /// Event, with its time and its subflow in the flow.
-    pub recorded: Recorded,
+    pub recorded: TraceRecord,
 }
 
 /// Constant properties of a flow.

@@ -1,7 +1,7 @@
 //! Adapter from network events to the observer of a run, in terms of the scenario's links and paths.
 
 use ropewalk_network::{Crossing, Direction, DropReason, Watch};
-use ropewalk_transport::event::{Happening, Recorded, Recorder};
+use ropewalk_transport::event::{Recorder, TraceEvent, TraceRecord};
 
 use crate::event_recorders::{EndpointId, EventRecorders};
 use crate::hosts::SERVER;
@@ -99,14 +99,14 @@ pub(crate) struct EventReporter<'w, 'a, O> {
 }
 
 impl<O: Observer> Recorder for EventReporter<'_, '_, O> {
-    fn record(&mut self, recorded: &Recorded) {
+    fn record(&mut self, recorded: &TraceRecord) {
         let watching = &mut *self.watching;
-        watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
+        watching.duplicate |= matches!(recorded.event, TraceEvent::DuplicateArrived(_));
         watching.observer.event(&EndpointEvent {
             flow: watching.flow,
             by_server: self.endpoint_id.end == SERVER,
             dial: self.endpoint_id.dial,
-            recorded: Recorded {
+            recorded: TraceRecord {
                 subflow: self.endpoint_id.first + recorded.subflow,
                 ..*recorded
             },

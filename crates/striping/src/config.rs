@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
-use ropewalk_transport::algorithm::{Declared, Tag};
+use ropewalk_transport::algorithm::{AlgorithmConfig, Tag};
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
 /// End of an association.

@@ -87,6 +87,6 @@ pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
 pub use standby::{Candidate, Standby, Tier};
 // Needed to use the schedulers' names.
-pub use ropewalk_transport::algorithm::Declared;
+pub use ropewalk_transport::algorithm::AlgorithmConfig;
 pub use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
 pub use ropewalk_transport::{Deadline, SchedulerConfig};

@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p ropewalk-transport --example two_endpoints
 //!
-//! An endpoint is a state machine without clock, socket or thread. Its driver, here [`Wire::run`], has four
+//! An endpoint is a state machine without clock, socket or thread. Its driver, here [`Network::run`], has four
 //! duties:
 //!
 //! 1. pass each segment that arrives, with the time (`handle_segment`);
@@ -27,7 +27,7 @@ const TRANSFER: u64 = 4_000_000;
 
 const CLIENT: usize = 0;
 
-struct Wire {
+struct Network {
     ends: [Endpoint; 2],
     now: Time,
     /// By time of arrival and number: receiving endpoint, path, segment.
@@ -38,8 +38,7 @@ struct Wire {
     lost: u64,
 }
 
-impl Wire {
-    /// Moves segments and timers until both endpoints have closed.
+impl Network {
     fn run(&mut self) {
         let mut unwritten = TRANSFER;
         self.ends[CLIENT].connect();
@@ -108,9 +107,9 @@ impl Wire {
     }
 }
 
-fn transfer() -> Wire {
+fn transfer() -> Network {
     let config = Arc::new(Config::profile(Profile::Linux));
-    let mut wire = Wire {
+    let mut network = Network {
         ends: [
             Endpoint::client(&config, DELAY.len(), 0x0123_4567_89ab_cdef, 1),
             Endpoint::server(&config, 0xfedc_ba98_7654_3210, 2),
@@ -121,39 +120,39 @@ fn transfer() -> Wire {
         sent: 0,
         lost: 0,
     };
-    wire.run();
-    wire
+    network.run();
+    network
 }
 
 fn main() {
-    let wire = transfer();
-    let [client, server] = &wire.ends;
+    let network = transfer();
+    let [client, server] = &network.ends;
     println!(
         "{} bytes delivered in {}; {} of {} segments lost",
         server.delivered(),
-        wire.now,
-        wire.lost,
-        wire.sent
+        network.now,
+        network.lost,
+        network.sent
     );
     for path in 0..DELAY.len() {
         let bytes = server.delivered_by(path);
-        let resent = client.counters(path).retransmissions;
-        println!("path {path}: {bytes} bytes arrived, {resent} segments retransmitted");
+        let retransmitted = client.counters(path).retransmissions;
+        println!("path {path}: {bytes} bytes arrived, {retransmitted} segments retransmitted");
     }
 }
 
 #[test]
-fn all_bytes_arrive_over_both_paths_in_spite_of_losses() {
-    let wire = transfer();
-    let [client, server] = &wire.ends;
+fn mptcp_delivers_all_bytes_despite_losses() {
+    let network = transfer();
+    let [client, server] = &network.ends;
     assert_eq!(server.delivered(), TRANSFER);
     assert!(client.is_closed() && server.is_closed());
-    assert!(wire.lost > 0);
+    assert!(network.lost > 0);
     assert!(client.counters(1).retransmissions > 0);
     for path in 0..DELAY.len() {
         assert!(server.delivered_by(path) > TRANSFER / 10, "path {path}");
     }
     // Both paths together: 28 Mbit/s, so 1.14 s without handshakes, start-up and losses.
-    assert!(wire.now > Time::from_millis(1143), "{}", wire.now);
-    assert!(wire.now < Time::from_secs(3), "{}", wire.now);
+    assert!(network.now > Time::from_millis(1143), "{}", network.now);
+    assert!(network.now < Time::from_secs(3), "{}", network.now);
 }

@@ -141,7 +141,7 @@ impl fmt::Display for Value {
 }
 
 /// A type of parameter fields.
-pub trait Held: Copy {
+pub trait ParameterValue: Copy {
     /// Converts from a value, if it has the right type.
     fn from_value(value: Value) -> Option<Self>;
     /// Converts to a value.
@@ -150,7 +150,7 @@ pub trait Held: Copy {
 
 macro_rules! held {
     ($($type:ty: $variant:ident,)*) => {$(
-        impl Held for $type {
+        impl ParameterValue for $type {
             fn from_value(value: Value) -> Option<$type> {
                 match value {
                     Value::$variant(value) => Some(value),
@@ -173,7 +173,7 @@ held! {
 }
 
 /// The config of an algorithm, or an enum of several configs.
-pub trait Declared: Sized {
+pub trait AlgorithmConfig: Sized {
     /// Declarations of all alternatives, in the order of the documentation.
     fn descriptions() -> Vec<&'static Description>;
 
@@ -212,15 +212,15 @@ pub trait Declared: Sized {
 /// A user's own algorithm: a name for results, and a function that creates one instance per connection and
 /// captures the parameters. Two are equal if they share the function. Only programs can use it, by a
 /// [`Config`](crate::Config), not scenario files.
-pub struct Own<Settings, Built> {
+pub struct Custom<Settings, Built> {
     name: Arc<str>,
     make: Arc<dyn Fn(&Settings) -> Built + Send + Sync>,
 }
 
-impl<Settings, Built> Own<Settings, Built> {
+impl<Settings, Built> Custom<Settings, Built> {
     /// Creates one from a name for results and a function of the endpoint's settings.
     pub fn new(name: &str, make: impl Fn(&Settings) -> Built + Send + Sync + 'static) -> Self {
-        Own {
+        Custom {
             name: name.into(),
             make: Arc::new(make),
         }
@@ -232,28 +232,28 @@ impl<Settings, Built> Own<Settings, Built> {
     }
 }
 
-impl<Settings, Built> Clone for Own<Settings, Built> {
+impl<Settings, Built> Clone for Custom<Settings, Built> {
     fn clone(&self) -> Self {
-        Own {
+        Custom {
             name: self.name.clone(),
             make: self.make.clone(),
         }
     }
 }
 
-impl<Settings, Built> PartialEq for Own<Settings, Built> {
+impl<Settings, Built> PartialEq for Custom<Settings, Built> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
     }
 }
 
-impl<Settings, Built> fmt::Debug for Own<Settings, Built> {
+impl<Settings, Built> fmt::Debug for Custom<Settings, Built> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Own").field(&self.name).finish()
+        f.debug_tuple("Custom").field(&self.name).finish()
     }
 }
 
-impl<Settings, Built> Declared for Own<Settings, Built> {
+impl<Settings, Built> AlgorithmConfig for Custom<Settings, Built> {
     fn descriptions() -> Vec<&'static Description> {
         Vec::new()
     }

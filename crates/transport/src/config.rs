@@ -176,6 +176,6 @@ impl Config {
     }
 
     pub(crate) fn numbers_segments(&self) -> bool {
-        matches!(self.reordering, ReorderingConfig::Door(_))
+        matches!(self.reordering, ReorderingConfig::TcpDoor(_))
     }
 }

@@ -2,7 +2,7 @@ use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 use crate::congestion::{Congestion, CongestionControl, Controller, Window};
-use crate::event::{Happening, Recorded, Recorder};
+use crate::event::{Recorder, TraceEvent, TraceRecord};
 
 /// Parts of a connection for a subflow's sender: congestion control, table of subflows, recorder.
 pub(crate) struct Connection<'a, R> {
@@ -10,7 +10,6 @@ pub(crate) struct Connection<'a, R> {
     pub(crate) controller: &'a mut Controller,
     pub(crate) table: &'a mut [SubflowState],
     pub(crate) subflow: usize,
-    /// Only the congestion window limits this subflow.
     pub(crate) cwnd_limited: bool,
     pub(crate) recorder: &'a mut R,
 }
@@ -26,8 +25,8 @@ impl<R: Recorder> Connection<'_, R> {
     }
 
     #[inline(always)]
-    pub(crate) fn record(&mut self, happening: impl FnOnce() -> Happening) {
-        record(self.recorder, self.now, self.subflow, happening);
+    pub(crate) fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
+        record(self.recorder, self.now, self.subflow, event);
     }
 
     /// Reports a congestion event. `flight_size` is RFC 5681's FlightSize (all data not cumulatively
@@ -50,13 +49,13 @@ pub(crate) fn record<R: Recorder>(
     recorder: &mut R,
     time: Time,
     subflow: usize,
-    happening: impl FnOnce() -> Happening,
+    event: impl FnOnce() -> TraceEvent,
 ) {
-    if R::LISTENS {
-        recorder.record(&Recorded {
+    if R::ENABLED {
+        recorder.record(&TraceRecord {
             time,
             subflow,
-            happening: happening(),
+            event: event(),
         });
     }
 }

@@ -1,7 +1,7 @@
 use std::ops::AddAssign;
 
 use crate::congestion::Congestion;
-use crate::reordering::{Evidence, Sighting};
+use crate::reordering::{Evidence, ReorderingSign};
 
 /// Counters of a subflow's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub struct Counters {
     pub undone_timeouts: u64,
     /// Undone losses, by [`Evidence`].
     pub undone_by: [u64; Evidence::COUNT],
-    /// Observations of reordering, by [`Sighting`], if the reordering policy looks for it.
-    pub seen_by: [u64; Sighting::COUNT],
+    /// Observations of reordering, by [`ReorderingSign`], if the reordering policy looks for it.
+    pub reordering_by: [u64; ReorderingSign::COUNT],
     /// Segments discarded for their old timestamps (PAWS, RFC 7323).
     pub discarded_as_old: u64,
     /// Largest duplicate-acknowledgement threshold; 0 if it never exceeded three.
@@ -50,7 +50,7 @@ impl AddAssign for Counters {
         for (own, more) in self.undone_by.iter_mut().zip(other.undone_by) {
             *own += more;
         }
-        for (own, more) in self.seen_by.iter_mut().zip(other.seen_by) {
+        for (own, more) in self.reordering_by.iter_mut().zip(other.reordering_by) {
             *own += more;
         }
         self.discarded_as_old += other.discarded_as_old;

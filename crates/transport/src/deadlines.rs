@@ -20,7 +20,7 @@ pub struct Deadlines {
     /// previous end on.
     writes: VecDeque<(u64, Option<Deadline>)>,
     /// Next check for data that would miss their deadline.
-    pub look_at: Time,
+    pub next_check: Time,
 }
 
 impl Deadlines {
@@ -70,9 +70,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Each byte has the deadline of its write until it is forgotten.
         #[test]
-        fn each_byte_has_that_of_its_write(
+        fn byte_has_deadline_of_its_write(
             writes in prop::collection::vec((1u64..6, prop::option::of(0u64..4)), 1..30),
             forgotten in 0u64..40,
         ) {

@@ -1,24 +1,24 @@
 //! An endpoint: its state, and the interface for its application.
 
-mod arrivals;
 mod close;
 mod data_timer;
-mod due;
 mod events;
+mod fast_path;
 mod handshake;
+mod pending_output;
 mod persist;
-mod queues;
 mod receiving;
 mod recorded;
 mod reinjection;
+mod reordering_counters;
 mod send_buffer;
 mod sending;
 mod shared_window;
+mod subflow_queues;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod transmit;
-mod usual;
 
 use std::sync::Arc;
 
@@ -33,12 +33,12 @@ use crate::multipath::keys::Keys;
 use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
-use arrivals::Arrivals;
-use due::Due;
 use events::Events;
 use handshake::{Handshake, Role};
-use queues::Queues;
+use pending_output::PendingOutput;
 pub use recorded::RecordedEndpoint;
+use reordering_counters::ReorderingCounters;
+use subflow_queues::SubflowQueues;
 use timers::Timers;
 
 /// Twice the maximum segment lifetime, as in Linux.
@@ -66,13 +66,13 @@ pub struct Endpoint {
     scheduler: PacketScheduler,
     tx: DataSender,
     rx: DataReceiver,
-    arrivals: Arrivals,
+    reordering_counters: ReorderingCounters,
     events: Events,
-    due: Due,
-    queues: Queues,
+    output: PendingOutput,
+    queues: SubflowQueues,
     timers: Timers,
-    /// Subflows that may use the fast path; see `endpoint/usual.rs`.
-    settled: SubflowSet,
+    /// Subflows that may use the fast path; see `endpoint/fast_path.rs`.
+    fast_path: SubflowSet,
 }
 
 impl Endpoint {
@@ -108,12 +108,12 @@ impl Endpoint {
             scheduler: config.packet_scheduler(),
             tx: DataSender::new(config),
             rx: DataReceiver::new(config),
-            arrivals: Arrivals::default(),
+            reordering_counters: ReorderingCounters::default(),
             events: Events::default(),
-            due: Due::default(),
-            queues: Queues::EMPTY,
+            output: PendingOutput::default(),
+            queues: SubflowQueues::EMPTY,
             timers: Timers::OFF,
-            settled: SubflowSet::NONE,
+            fast_path: SubflowSet::NONE,
         }
     }
 
@@ -152,7 +152,7 @@ impl Endpoint {
 
     /// Sets a subflow's cost and priority, for schedulers that use them: a higher priority number counts as
     /// more expensive at any cost.
-    pub fn set_price(&mut self, subflow: usize, cost: f64, priority: u8) {
+    pub fn set_cost(&mut self, subflow: usize, cost: f64, priority: u8) {
         if let Some(state) = self.table.get_mut(subflow) {
             state.cost = cost;
             state.priority = priority;
@@ -168,10 +168,10 @@ impl Endpoint {
             state.backup = is_backup;
             self.has_backups = self.table.iter().any(|state| state.backup);
             if is_backup {
-                self.give_back(subflow);
+                self.release_unsent(subflow);
             }
             self.changed = SubflowSet::ALL;
-            self.due.data = true;
+            self.output.data = true;
         }
     }
 
@@ -179,7 +179,7 @@ impl Endpoint {
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {
         let taken = self.tx.write(most);
-        self.due.data |= taken > 0;
+        self.output.data |= taken > 0;
         taken
     }
 
@@ -187,23 +187,23 @@ impl Endpoint {
     /// late bytes are still delivered.
     pub fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let taken = self.tx.write_by(most, deadline);
-        self.due.data |= taken > 0;
+        self.output.data |= taken > 0;
         taken
     }
 
     /// Ends the stream after the written data.
     pub fn close(&mut self) {
         self.tx.close();
-        self.due.data = true;
+        self.output.data = true;
     }
 
     fn give_up(&mut self) {
-        self.settled = SubflowSet::NONE;
+        self.fast_path = SubflowSet::NONE;
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
             if open {
                 self.subflows[number].pending.rst = true;
-                self.due.control.insert(number);
+                self.output.control.insert(number);
             }
         }
         self.events.aborted();
@@ -223,7 +223,7 @@ impl Endpoint {
             self.tune_receive_buffer();
         }
         if self.shares_as_linux() {
-            self.tell_doubled_window();
+            self.announce_doubled_window();
             return taken;
         }
         if taken > 0
@@ -237,7 +237,7 @@ impl Endpoint {
             let is_open = |flow: &Subflow| flow.state == State::Established;
             if let Some(number) = usable.or_else(|| self.subflows.iter().position(is_open)) {
                 self.subflows[number].receiver.acknowledge_now();
-                self.due.acks.insert(number);
+                self.output.acks.insert(number);
             }
         }
         taken
@@ -299,17 +299,18 @@ impl Endpoint {
 
     /// Largest number of bytes that were behind a gap at once.
     pub fn reorder_buffer_max(&self) -> u64 {
-        self.arrivals.behind_gap_max()
+        self.reordering_counters.behind_gap_max()
     }
 
     /// Restarts [`reorder_buffer_max`](Endpoint::reorder_buffer_max) from now on.
     pub fn restart_reorder_buffer_max(&mut self) {
-        self.arrivals.restart_behind_gap_max(self.rx.held());
+        self.reordering_counters
+            .restart_behind_gap_max(self.rx.held());
     }
 
     /// Data packets with new data, and how many of them arrived behind a gap.
     pub fn packets(&self) -> (u64, u64) {
-        self.arrivals.packets()
+        self.reordering_counters.packets()
     }
 
     #[cfg(test)]

@@ -14,31 +14,30 @@ use crate::reordering::{Evidence, Remark};
 /// Receives the events of an endpoint; `()` ignores them and costs nothing.
 pub trait Recorder {
     /// Whether events are recorded; if not, none is created.
-    const LISTENS: bool = true;
+    const ENABLED: bool = true;
 
     /// Records an event.
-    fn record(&mut self, recorded: &Recorded);
+    fn record(&mut self, recorded: &TraceRecord);
 }
 
 impl Recorder for () {
-    const LISTENS: bool = false;
+    const ENABLED: bool = false;
 
     #[inline(always)]
-    fn record(&mut self, _: &Recorded) {}
+    fn record(&mut self, _: &TraceRecord) {}
 }
 
-/// Collects all events, in order.
-impl Recorder for Vec<Recorded> {
-    fn record(&mut self, recorded: &Recorded) {
+impl Recorder for Vec<TraceRecord> {
+    fn record(&mut self, recorded: &TraceRecord) {
         self.push(*recorded);
     }
 }
 
 impl<R: Recorder> Recorder for &mut R {
-    const LISTENS: bool = R::LISTENS;
+    const ENABLED: bool = R::ENABLED;
 
     #[inline(always)]
-    fn record(&mut self, recorded: &Recorded) {
+    fn record(&mut self, recorded: &TraceRecord) {
         R::record(self, recorded);
     }
 }
@@ -72,18 +71,18 @@ impl Event {
 
 /// An event with its time and subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recorded {
+pub struct TraceRecord {
     /// Time of the event.
     pub time: Time,
     /// Number of the subflow; 0 for the whole connection.
     pub subflow: usize,
     /// The event.
-    pub happening: Happening,
+    pub event: TraceEvent,
 }
 
 /// An event. Offsets are those of the subflow's stream, amounts are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Happening {
+pub enum TraceEvent {
     /// A segment with data, or a FIN, was sent.
     SegmentSent(SegmentSent),
     /// An acknowledgement with new information arrived.
@@ -115,7 +114,7 @@ pub enum Happening {
     /// A data segment arrived here behind a gap.
     OutOfOrderArrived(OutOfOrderArrived),
     /// State of the sender when there is nothing more to send.
-    Settled(Settled),
+    SenderState(SenderState),
     /// The state of the connection or of a subflow changed.
     StateChanged(StateChanged),
 }
@@ -128,7 +127,7 @@ pub struct SegmentSent {
     /// Payload length; zero for a FIN.
     pub len: u32,
     /// It is a retransmission on this subflow.
-    pub again: bool,
+    pub retransmission: bool,
 }
 
 /// An acknowledgement with new information arrived.
@@ -198,14 +197,14 @@ pub struct TimedOut {
     /// Windows after it.
     pub after: Window,
     /// Consecutive timeouts, this one included.
-    pub in_a_row: u32,
+    pub consecutive: u32,
 }
 
 /// A tail loss probe was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeSent {
     /// It is a retransmission rather than new data.
-    pub again: bool,
+    pub retransmission: bool,
 }
 
 /// Cause of a window reduction outside of loss recovery.
@@ -291,7 +290,7 @@ pub struct OutOfOrderArrived {
 /// State of a subflow's sender when there is nothing more to send; recorded for each subflow that was ever
 /// open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct SenderState {
     /// Congestion window and slow-start threshold.
     pub window: Window,
     /// Bytes sent and neither acknowledged nor marked lost.
@@ -300,9 +299,9 @@ pub struct Settled {
     pub rtt: Option<RoundTrip>,
 }
 
-impl Settled {
-    pub(crate) fn of(state: &SubflowState) -> Settled {
-        Settled {
+impl SenderState {
+    pub(crate) fn of(state: &SubflowState) -> SenderState {
+        SenderState {
             window: Window::of(state),
             in_flight: state.in_flight,
             rtt: (state.srtt > Time::ZERO).then_some(RoundTrip {

@@ -108,7 +108,7 @@ pub use deadlines::{Deadline, Deadlines};
 pub use endpoint::{Endpoint, MAX_SUBFLOWS, RecordedEndpoint};
 pub use event::Event;
 pub use initial_window::InitialWindow;
-pub use loss::USUAL_THRESHOLD;
+pub use loss::DEFAULT_DUP_THRESH;
 pub use range_set::RangeSet;
 pub use reordering::ReorderingConfig;
 pub use scheduling::SchedulerConfig;

@@ -17,7 +17,6 @@ pub(crate) const MPTCP_PIECE: u64 = (32 << 10) - 40;
 /// (`tcp_tso_autosize`, tcp_min_tso_segs).
 const SENT_TOGETHER: u64 = 2;
 
-/// Memory overhead of unacknowledged data over their payload, in 1024ths.
 pub(crate) fn sent_overhead(segment: u64) -> u64 {
     ((SK_BUFF + SENT_HEADERS + SHARED_INFO) << 10) / (SENT_TOGETHER * segment.max(1))
 }
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn send_buffers_are_what_the_kernel_shows() {
+    fn send_buffers_equal_kernel_values() {
         // Linux 6.18 without wireless LAN, ss -m: 46080 at the start, 681984 for 148 segments.
         assert_eq!(send_buffer_for(1, 1448), 46_080);
         assert_eq!(send_buffer_for(148, 1448), 681_984);

@@ -43,7 +43,7 @@ impl RangeSet {
             .map(move |&(s, e)| (s.max(start), e.min(end)))
     }
 
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.ranges.shrink_to_fit();
     }
 
@@ -107,7 +107,6 @@ impl RangeSet {
             }
             Some(_) => {}
         }
-        // Ranges in `first..after` touch or overlap the new one.
         let first = match self.ranges.front() {
             Some(&(_, e)) if e >= start => 0,
             _ => self.ranges.partition_point(|&(_, e)| e < start),

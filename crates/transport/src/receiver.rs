@@ -15,9 +15,9 @@ const DEFAULT_MSS: u32 = 536;
 
 /// Position of a segment's data in the subflow's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum DataOrder {
     InOrder,
-    Waits,
+    OutOfOrder,
     Duplicate,
 }
 
@@ -26,7 +26,6 @@ pub(crate) enum Arrival {
 pub(crate) struct Receiver {
     nxt: u64,
     waiting: VecDeque<Waiting>,
-    /// `waiting` as ranges.
     ranges: RangeSet,
     recent: RecentRanges,
     /// A duplicate range to report once (D-SACK, RFC 2883).
@@ -41,7 +40,7 @@ pub(crate) struct Receiver {
     round_trip: Time,
     last_echo: Time,
     /// Longest segment so far.
-    usual: u32,
+    longest: u32,
     ack_now: bool,
     ack_at: Time,
     sack: bool,
@@ -78,7 +77,7 @@ impl Receiver {
             },
             round_trip: Time::ZERO,
             last_echo: Time::ZERO,
-            usual: DEFAULT_MSS,
+            longest: DEFAULT_MSS,
             ack_now: false,
             ack_at: Time::MAX,
             sack: config.extensions.sack,
@@ -91,7 +90,6 @@ impl Receiver {
         }
     }
 
-    /// Handles the peer's SYN; `sack`: SACK was negotiated.
     pub(crate) fn on_syn(&mut self, segment: &Segment, sack: bool) {
         self.nxt = 1;
         self.last_ack_sent = 1;
@@ -99,9 +97,9 @@ impl Receiver {
         self.ts_recent = segment.ts_val;
     }
 
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.waiting.shrink_to_fit();
-        self.ranges.give_back();
+        self.ranges.release_memory();
     }
 
     #[inline]
@@ -128,7 +126,6 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Whether the segment is the next in order, and nothing is behind a gap.
     #[inline]
     pub(crate) fn is_next(&self, segment: &Segment) -> bool {
         segment.seq == self.nxt && self.waiting.is_empty()
@@ -141,8 +138,8 @@ impl Receiver {
         now: Time,
         segment: &Segment,
         mut deliver: impl FnMut(u64, u64),
-    ) -> Arrival {
-        let mut arrival = Arrival::InOrder;
+    ) -> DataOrder {
+        let mut arrival = DataOrder::InOrder;
         self.note_timestamp(segment);
         if segment.flags.contains(Flags::FIN) {
             self.fin = Some(segment.seq + u64::from(segment.len));
@@ -201,7 +198,7 @@ impl Receiver {
 
     /// The same for a pure acknowledgement that is next in order.
     #[inline]
-    pub(crate) fn note_usual_timestamp(&mut self, segment: &Segment) {
+    pub(crate) fn note_timestamp_fast(&mut self, segment: &Segment) {
         if self.nxt == self.last_ack_sent {
             self.ts_recent = self.ts_recent.max(segment.ts_val);
         }
@@ -212,8 +209,8 @@ impl Receiver {
         self.unacknowledged += 1;
         // The sender's push is complete and was read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and
         // `__tcp_cleanup_rbuf`).
-        let pushed = self.config.quick_ack && len < self.usual;
-        self.usual = self.usual.max(len);
+        let pushed = self.config.quick_ack && len < self.longest;
+        self.longest = self.longest.max(len);
         if self.unacknowledged >= self.config.delayed_ack || self.quick > 0 || pushed {
             self.quick = self.quick.saturating_sub(1);
             self.ack_now = true;
@@ -223,7 +220,7 @@ impl Receiver {
     }
 
     /// Whether nothing is behind a gap, and only data in order to report.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn allows_fast_path(&self) -> bool {
         self.waiting.is_empty()
             && self.ranges.is_empty()
             && self.duplicate.is_none()
@@ -244,18 +241,18 @@ impl Receiver {
         segment: &Segment,
         end: u64,
         deliver: &mut impl FnMut(u64, u64),
-    ) -> Arrival {
+    ) -> DataOrder {
         if end <= self.nxt {
             self.duplicates += 1;
             self.duplicate = Some((segment.seq, end));
-            return Arrival::Duplicate;
+            return DataOrder::Duplicate;
         }
         if segment.seq > self.nxt {
             let (new, range) = self.ranges.insert_and_find(segment.seq, end);
             if new == 0 {
                 self.duplicates += 1;
                 self.duplicate = Some((segment.seq, end));
-                return Arrival::Duplicate;
+                return DataOrder::Duplicate;
             }
             let waiting = Waiting {
                 seq: segment.seq,
@@ -267,7 +264,7 @@ impl Receiver {
                 .partition_point(|other| other.seq <= segment.seq);
             self.waiting.insert(at, waiting);
             self.recent.note(range, self.nxt);
-            return Arrival::Waits;
+            return DataOrder::OutOfOrder;
         }
         let known = self.nxt - segment.seq;
         deliver(segment.data_seq + known, end - self.nxt);
@@ -287,7 +284,7 @@ impl Receiver {
             self.waiting.pop_front();
         }
         self.ranges.remove_below(self.nxt);
-        Arrival::InOrder
+        DataOrder::InOrder
     }
 
     #[inline]
@@ -325,7 +322,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn measure_round_trip(&mut self, now: Time, segment: &Segment) {
         let echo = segment.ts_ecr;
-        if echo == self.last_echo || segment.len < self.usual {
+        if echo == self.last_echo || segment.len < self.longest {
             return;
         }
         self.last_echo = echo;
@@ -347,29 +344,28 @@ impl Receiver {
         (self.last_ack_sent + self.last_window_sent).saturating_sub(self.nxt)
     }
 
-    /// Whether an acknowledgement sent now has a SACK option.
     #[inline]
     fn has_blocks(&self) -> bool {
         self.sack && (!self.ranges.is_empty() || self.duplicate.is_some())
     }
 
-    pub(crate) fn tell_out_of_order(&mut self) {
+    pub(crate) fn report_out_of_order(&mut self) {
         self.out_of_order = true;
         self.ack_now = true;
     }
 
     #[inline]
-    pub(crate) fn tells_out_of_order(&self) -> bool {
+    pub(crate) fn reports_out_of_order(&self) -> bool {
         self.out_of_order
     }
 
-    pub(crate) fn told_out_of_order(&mut self) {
+    pub(crate) fn clear_out_of_order_report(&mut self) {
         self.out_of_order = false;
     }
 
     /// Whether an acknowledgement sent now has options that may not fit next to data.
     #[inline]
-    pub(crate) fn has_more_to_tell(&self) -> bool {
+    pub(crate) fn has_options_to_send(&self) -> bool {
         self.has_blocks() || self.out_of_order
     }
 
@@ -393,9 +389,9 @@ impl Receiver {
                 list.push(self.nxt, start, end);
             }
         }
-        let told = list;
+        let reported = list;
         for range in self.recent.waiting(self.nxt) {
-            if list.len() < most && !told.iter(self.nxt).any(|block| block == range) {
+            if list.len() < most && !reported.iter(self.nxt).any(|block| block == range) {
                 list.push(self.nxt, range.0, range.1);
             }
         }

@@ -42,7 +42,7 @@ mod tests {
     proptest! {
         /// They equal the results of a search for each of the last arrivals, without duplicates.
         #[test]
-        fn they_are_what_a_search_finds(
+        fn recent_ranges_equal_search(
             arrivals in prop::collection::vec((2u64..60, 1u64..5, prop::bool::weighted(0.1)), 0..80),
         ) {
             let mut set = RangeSet::default();

@@ -13,8 +13,9 @@ pub(crate) use prr::Prr;
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub(crate) phase: Phase,
-    /// The first retransmission of a recovery is sent regardless of the window.
+    /// Next new offset when the last loss was detected: recovery ends when it is acknowledged (RFC 6582, 6675).
     pub(crate) point: u64,
+    /// The first retransmission of a recovery is sent regardless of the window.
     pub(crate) force: bool,
     pub(crate) use_prr: bool,
     pub(crate) prr: Prr,
@@ -57,7 +58,7 @@ impl Recovery {
         self.point = offset;
     }
 
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn allows_fast_path(&self) -> bool {
         self.phase == Phase::Open && !self.force && self.new_first == 0
     }
 
@@ -101,8 +102,8 @@ impl Recovery {
     }
 
     #[inline]
-    pub(crate) fn count_out(&mut self, len: u64) {
-        self.prr.count_out(len);
+    pub(crate) fn count_sent(&mut self, len: u64) {
+        self.prr.count_sent(len);
     }
 
     /// Discards the saved state after another reduction, which an undo must not restore.

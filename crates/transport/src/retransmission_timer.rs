@@ -8,7 +8,6 @@ pub(crate) struct RetransmissionTimer {
     purpose: Purpose,
 }
 
-/// Action on expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Mark everything lost (RFC 6298).

@@ -58,7 +58,6 @@ impl Rto {
         self.backoff += 1;
     }
 
-    /// Limits the back-off after a spurious expiry.
     pub(crate) fn limit_backoff(&mut self, backoff: u32) {
         self.backoff = self.backoff.min(backoff);
     }
@@ -88,10 +87,15 @@ impl Rto {
     }
 
     #[cold]
-    pub(crate) fn renew(&mut self, rtt: Time, renewal: &Renewal, state: &mut SubflowState) {
+    pub(crate) fn sample_after_spurious_rto(
+        &mut self,
+        rtt: Time,
+        spurious_rto: &SpuriousRtoState,
+        state: &mut SubflowState,
+    ) {
         self.sample(rtt, state);
-        state.srtt = renewal.srtt.max(rtt);
-        state.rttvar = renewal.rttvar.max(rtt / 2);
+        state.srtt = spurious_rto.srtt.max(rtt);
+        state.rttvar = spurious_rto.rttvar.max(rtt / 2);
         self.follow(state);
     }
 
@@ -111,15 +115,15 @@ impl Rto {
 /// sample after it is treated as the first ever, with these values as lower bounds (RFC 4015, section 3, step
 /// 11).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Renewal {
+pub(crate) struct SpuriousRtoState {
     /// The first sample of data from this offset on is treated so.
     pub(crate) from: u64,
     pub(crate) srtt: Time,
     pub(crate) rttvar: Time,
 }
 
-impl Renewal {
-    pub(crate) const NONE: Renewal = Renewal {
+impl SpuriousRtoState {
+    pub(crate) const NONE: SpuriousRtoState = SpuriousRtoState {
         from: u64::MAX,
         srtt: Time::ZERO,
         rttvar: Time::ZERO,
@@ -155,28 +159,27 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_for_nothing_the_first_sample_counts_whole() {
+    fn first_sample_after_spurious_timeout_counts_fully() {
         let mut rto = Rto::new(RtoConfig {
             min: MS(1),
             ..RtoConfig::RFC
         });
         let mut state = SubflowState::default();
         rto.sample(MS(100), &mut state);
-        let before = Renewal {
+        let before = SpuriousRtoState {
             from: 0,
             srtt: state.srtt,
             rttvar: state.rttvar,
         };
-        rto.renew(MS(900), &before, &mut state);
+        rto.sample_after_spurious_rto(MS(900), &before, &mut state);
         assert_eq!((state.srtt, state.rttvar), (MS(900), MS(450)));
         assert_eq!(rto.current(), MS(2700));
-        // A shorter sample does not reduce it.
-        rto.renew(MS(20), &before, &mut state);
+        rto.sample_after_spurious_rto(MS(20), &before, &mut state);
         assert_eq!((state.srtt, state.rttvar), (MS(100), MS(50)));
     }
 
     #[test]
-    fn what_was_for_nothing_leaves_the_back_off_of_before() {
+    fn undo_of_timeout_restores_backoff() {
         let mut rto = Rto::new(RtoConfig::RFC);
         for _ in 0..3 {
             rto.back_off();
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_keeps_its_floor_under_the_variance() {
+    fn linux_min_rto_bounds_variance_term() {
         let mut rto = Rto::new(RtoConfig::LINUX);
         let mut state = SubflowState::default();
         for _ in 0..100 {

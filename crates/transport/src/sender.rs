@@ -1,10 +1,10 @@
 mod detection;
+mod fast_path;
 mod probing;
 mod recovering;
 mod sending;
 mod undo;
 mod usage;
-mod usual;
 
 use ropewalk_quantities::Time;
 
@@ -13,12 +13,12 @@ use crate::congestion::{Acked, CongestionControl};
 use crate::connection::Connection;
 use crate::counters::Counters;
 use crate::delivery_rate::DeliveryRate;
-use crate::event::{self, Happening, Recorder};
+use crate::event::{self, Recorder, TraceEvent};
 use crate::loss::LossDetection;
 use crate::recovery::{Phase, Recovery, Restored};
 use crate::reordering::{Policy, ReorderingPolicy};
 use crate::retransmission_timer::{Purpose, RetransmissionTimer};
-use crate::rtt::{Renewal, Rto};
+use crate::rtt::{Rto, SpuriousRtoState};
 use crate::scoreboard::{Delivered, Scoreboard};
 use crate::segment::{Flags, Options, Segment};
 use crate::{Config, SubflowState, WindowConfig};
@@ -34,7 +34,7 @@ pub(crate) struct Sender {
     pub(crate) recovery: Recovery,
     pub(crate) reordering: Policy,
     pub(crate) rto: Rto,
-    renewal: Renewal,
+    spurious_rto: SpuriousRtoState,
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
@@ -55,7 +55,7 @@ impl Sender {
             recovery: Recovery::new(config.window.prr),
             reordering: config.reordering_policy(),
             rto: Rto::new(config.rto),
-            renewal: Renewal::NONE,
+            spurious_rto: SpuriousRtoState::NONE,
             timer: RetransmissionTimer::OFF,
             rate: DeliveryRate::default(),
             last_sent: Time::ZERO,
@@ -112,7 +112,6 @@ impl Sender {
         self.timer.purpose()
     }
 
-    /// Retransmission timeout, with back-off.
     pub(crate) fn rto(&self) -> Time {
         self.rto.current()
     }
@@ -127,9 +126,9 @@ impl Sender {
         self.board.is_empty()
     }
 
-    pub(crate) fn give_back(&mut self) {
-        self.board.give_back();
-        self.loss.rack.give_back();
+    pub(crate) fn release_memory(&mut self) {
+        self.board.release_memory();
+        self.loss.rack.release_memory();
     }
 
     pub(crate) fn arm_handshake(&mut self, now: Time) {
@@ -210,9 +209,9 @@ impl Sender {
             advanced,
             delivered: &delivered,
         };
-        self.tell_of(&acknowledgement, rtt, connection);
+        self.record_ack(&acknowledgement, rtt, connection);
         let restored = match self.reordering.is_on() {
-            true => self.look_for_signs(&acknowledgement, srtt, connection),
+            true => self.consult_policy(&acknowledgement, srtt, connection),
             false => Restored::Nothing,
         };
         self.process_probe_ack(&acknowledgement, connection);
@@ -249,9 +248,10 @@ impl Sender {
             newest_once.map(|sent| now - sent)
         };
         if let Some(rtt) = rtt {
-            if segment.ack > self.renewal.from {
-                let renewal = std::mem::replace(&mut self.renewal, Renewal::NONE);
-                self.rto.renew(rtt, &renewal, own);
+            if segment.ack > self.spurious_rto.from {
+                let spurious_rto =
+                    std::mem::replace(&mut self.spurious_rto, SpuriousRtoState::NONE);
+                self.rto.sample_after_spurious_rto(rtt, &spurious_rto, own);
             } else {
                 self.rto.sample(rtt, own);
             }
@@ -281,18 +281,18 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn tell_of<R: Recorder>(
+    fn record_ack<R: Recorder>(
         &self,
         ack: &Acknowledgement<'_>,
         rtt: Option<Time>,
         connection: &mut Connection<'_, R>,
     ) {
-        if !R::LISTENS {
+        if !R::ENABLED {
             return;
         }
         if ack.advanced > 0 || ack.delivered.sacked > 0 {
             connection.record(|| {
-                Happening::Acknowledged(event::Acknowledged {
+                TraceEvent::Acknowledged(event::Acknowledged {
                     una: self.una,
                     bytes: ack.advanced,
                     sacked: ack.delivered.sacked,
@@ -302,7 +302,7 @@ impl Sender {
         }
         if let Some((start, end)) = ack.dsack() {
             connection
-                .record(|| Happening::DuplicateReported(event::DuplicateReported { start, end }));
+                .record(|| TraceEvent::DuplicateReported(event::DuplicateReported { start, end }));
         }
     }
 
@@ -340,7 +340,7 @@ impl Sender {
     ) -> Acked {
         let in_slow_start = own.cwnd < own.ssthresh;
         let is_used = match self.window.validate {
-            true => self.usage.lets_grow(own.cwnd, in_slow_start),
+            true => self.usage.allows_growth(own.cwnd, in_slow_start),
             // In slow start the window may be up to twice the sent amount.
             false => cwnd_limited || in_slow_start && own.cwnd < 2 * own.in_flight,
         };

@@ -13,7 +13,7 @@ pub(crate) struct Subflow {
     pub(crate) state: State,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    pub(crate) pending: Pending,
+    pub(crate) pending: PendingControl,
     /// Nonces of a join (RFC 8684, 3.2): own, and the peer's.
     pub(crate) nonce: u32,
     pub(crate) remote_nonce: u32,
@@ -29,7 +29,6 @@ pub(crate) struct Subflow {
     /// The window for which its send buffer was last sized; 0 before it was established.
     pub(crate) buffered_cwnd: u64,
     pub(crate) peer_window: PeerWindow,
-    /// Time when its window was last halved for blocking the connection.
     pub(crate) penalised: Time,
     /// Bytes that were new at data level when they arrived on this subflow.
     pub(crate) delivered: u64,
@@ -50,9 +49,8 @@ pub(crate) enum State {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pending {
+pub(crate) struct PendingControl {
     pub(crate) syn: bool,
-    /// Third segment of the handshake, with its MPTCP option.
     pub(crate) third: bool,
     pub(crate) fin: bool,
     pub(crate) rst: bool,
@@ -65,7 +63,7 @@ impl Subflow {
             state,
             sender: Sender::new(config),
             receiver: Receiver::new(config),
-            pending: Pending::default(),
+            pending: PendingControl::default(),
             nonce,
             remote_nonce: 0,
             peer_mss: 0,
@@ -81,11 +79,10 @@ impl Subflow {
         }
     }
 
-    /// Frees the memory of a closed subflow's data in flight.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.queue.shrink_to_fit();
-        self.sender.give_back();
-        self.receiver.give_back();
+        self.sender.release_memory();
+        self.receiver.release_memory();
     }
 
     pub(crate) fn fin_acked(&self) -> bool {

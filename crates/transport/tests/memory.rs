@@ -39,7 +39,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes now, and the maximum since the last call.
 fn held() -> (usize, usize) {
     HELD.with(|held| {
         let (now, most) = held.get();
@@ -87,7 +86,7 @@ impl Pair {
 /// A simulator of 10 000 flows has 20 000 endpoints. After a transfer with a loss, its scoreboard and the
 /// data behind the gap are freed.
 #[test]
-fn a_connection_is_small_and_gives_back_what_it_took() {
+fn idle_connection_frees_memory_after_transfer() {
     let config = Arc::new(Config {
         multipath: false,
         ..Config::profile(Profile::Linux)

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
-use ropewalk_transport::congestion::{Acked, Congestion, CongestionControl, OwnCongestion};
+use ropewalk_transport::congestion::{Acked, Congestion, CongestionControl, CustomCongestion};
 
 /// Congestion control whose window w, in segments, grows by alpha / w^k per round trip and falls by beta w^l
 /// at a loss, on each subflow. With k = 0 and l = 1 it is NewReno, with k = l = 1/2 SQRT, which falls more
@@ -30,8 +30,8 @@ impl Binomial {
     }
 
     /// Config for [`Config`](ropewalk_transport::Config): creates one per connection.
-    pub fn config(self, name: &str) -> OwnCongestion {
-        OwnCongestion::new(name, move |_| Box::new(self.clone()))
+    pub fn config(self, name: &str) -> CustomCongestion {
+        CustomCongestion::new(name, move |_| Box::new(self.clone()))
     }
 }
 

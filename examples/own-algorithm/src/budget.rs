@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::SubflowState;
-use ropewalk_transport::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
+use ropewalk_transport::scheduling::{Choice, CustomScheduler, Pending, Scheduler};
 
 /// Scheduler: the cheapest subflow carries as much as it can. The others share a budget of bytes per time
 /// slot, and are used only while the cheapest one, at its last rate, would need longer than a slot.
@@ -32,8 +32,8 @@ impl Budget {
     }
 
     /// Config for [`Config`](ropewalk_transport::Config): creates one per connection.
-    pub fn config(self, name: &str) -> OwnScheduler {
-        OwnScheduler::new(name, move |_| Box::new(self.clone()))
+    pub fn config(self, name: &str) -> CustomScheduler {
+        CustomScheduler::new(name, move |_| Box::new(self.clone()))
     }
 
     fn begin_slot(&mut self, now: Time, cheapest: &SubflowState, subflows: &[SubflowState]) {
@@ -46,9 +46,9 @@ impl Budget {
     }
 
     fn used(&self, cheapest: usize, subflows: &[SubflowState]) -> u64 {
-        let dearer = subflows.iter().enumerate();
-        let dearer = dearer.filter(|(number, _)| *number != cheapest);
-        dearer
+        let expensive = subflows.iter().enumerate();
+        let expensive = expensive.filter(|(number, _)| *number != cheapest);
+        expensive
             .map(|(number, state)| {
                 state.assigned - self.assigned.get(number).copied().unwrap_or(state.assigned)
             })
@@ -71,8 +71,8 @@ impl Scheduler for Budget {
             self.begin_slot(pending.now, &subflows[cheapest], subflows);
         }
         let enough = self.delivered >= pending.unsent;
-        let dearer = (0..subflows.len()).find(|&number| subflows[number].can_send());
-        match dearer {
+        let expensive = (0..subflows.len()).find(|&number| subflows[number].can_send());
+        match expensive {
             Some(number) if !enough && self.used(cheapest, subflows) < self.bytes => {
                 Choice::Send(number)
             }

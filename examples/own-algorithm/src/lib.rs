@@ -5,7 +5,7 @@
 //! - [`Patience`] is a reordering policy: it waits for more duplicate acknowledgements.
 //!
 //! A [`Config`](ropewalk_transport::Config) takes the config of a built-in algorithm, or an
-//! [`Own`](ropewalk_transport::algorithm::Own): a name, and a function that creates the algorithm of each
+//! [`Custom`](ropewalk_transport::algorithm::Custom): a name, and a function that creates the algorithm of each
 //! connection.
 //!
 //! `cargo run -p ropewalk-own-algorithm` simulates MPTCP over two links with built-in algorithms, with

@@ -28,15 +28,15 @@ scheduler = "min-rtt"
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let usual = Scenario::parse(SCENARIO, "example", &[], &mut |_| Err("no file".to_owned()))?;
-    let mut gentle = usual.clone();
+    let built_in = Scenario::parse(SCENARIO, "example", &[], &mut |_| Err("no file".to_owned()))?;
+    let mut gentle = built_in.clone();
     let transport = &mut gentle.flows[0].transport;
     transport.congestion = Binomial::new(0.5, 0.5, 1.0, 0.5).config("sqrt").into();
     transport.reordering = Patience::new(20).config("patience").into();
     let mut frugal = gentle.clone();
     let budget = Budget::new(Time::from_millis(100), Bytes::from_kib(16));
     frugal.flows[0].transport.scheduler = budget.config("budget").into();
-    for scenario in [usual, gentle, frugal] {
+    for scenario in [built_in, gentle, frugal] {
         let transport = &scenario.flows[0].transport;
         let name = format!(
             "{}, {}, {}",

@@ -1,7 +1,7 @@
 //! Reordering policy: undoes losses that D-SACK shows to be spurious (after RFC 3708).
 
 use ropewalk_transport::reordering::{
-    AckSigns, Answer, OwnReordering, Phase, ReorderingPolicy, Undo,
+    AckInfo, Actions, CustomReordering, Phase, ReorderingPolicy, Undo,
 };
 
 /// Policy that undoes a recovery when the peer reports that the retransmitted data had arrived already, and
@@ -18,20 +18,20 @@ impl Patience {
     }
 
     /// Config for [`Config`](ropewalk_transport::Config): creates one per subflow.
-    pub fn config(self, name: &str) -> OwnReordering {
-        OwnReordering::new(name, move |_| Box::new(self.clone()))
+    pub fn config(self, name: &str) -> CustomReordering {
+        CustomReordering::new(name, move |_| Box::new(self.clone()))
     }
 }
 
 impl ReorderingPolicy for Patience {
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         let spurious = signs.duplicate_report.is_some() && !signs.answers_probe;
         match &signs.before {
             Some(before) if spurious && signs.phase == Phase::Recovery => {
                 let threshold = (signs.threshold + 1).min(self.most);
-                Answer::undo(Undo::exact(before)).raise(threshold)
+                Actions::undo(Undo::exact(before)).raise(threshold)
             }
-            _ => Answer::NOTHING,
+            _ => Actions::NOTHING,
         }
     }
 }

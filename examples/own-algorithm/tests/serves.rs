@@ -36,7 +36,6 @@ fn run(scenario: &Scenario) -> Outcome {
     simulate(scenario, 7, &Options::default()).unwrap()
 }
 
-/// Throughput of the cheap and of the expensive link, in Mbit/s.
 fn carried(outcome: &Outcome) -> [f64; 2] {
     let links = &outcome.summary.links;
     [0, 1].map(|link| links[link].delivered_bytes as f64 * 8e-7)
@@ -44,14 +43,14 @@ fn carried(outcome: &Outcome) -> [f64; 2] {
 
 #[track_caller]
 fn keeps_to_its_budget(outcome: &Outcome) {
-    let [cheap, dear] = carried(outcome);
-    assert!(cheap > 7.0, "{cheap} {dear}");
+    let [cheap, expensive] = carried(outcome);
+    assert!(cheap > 7.0, "{cheap} {expensive}");
     // Headers are not counted, and a segment or a frame may exceed the budget.
-    assert!((0.7..2.0).contains(&dear), "{cheap} {dear}");
+    assert!((0.7..2.0).contains(&expensive), "{cheap} {expensive}");
 }
 
 #[test]
-fn mptcp_is_scheduled_by_time_cost_and_what_was_acknowledged() {
+fn custom_scheduler_sees_time_cost_and_acknowledged_bytes() {
     let mut scenario = scenario("protocol = 'mptcp'\n");
     let free = carried(&run(&scenario))[1];
     assert!(free > 8.0, "{free}");
@@ -60,7 +59,7 @@ fn mptcp_is_scheduled_by_time_cost_and_what_was_acknowledged() {
 }
 
 #[test]
-fn so_are_the_carriers_of_an_association() {
+fn aggregation_carriers_use_custom_scheduler() {
     let mut scenario = scenario("protocol = 'bas'\n");
     let Protocol::Bas(aggregation) = &mut scenario.flows[0].protocol else {
         panic!("not bas")
@@ -84,7 +83,7 @@ fn so_are_the_links_of_a_tunnel() {
     }
     let slot = Time::from_millis(100);
     let budget = Budget::new(slot, Bytes::new(u64::from(2 * PACKET)));
-    tunnel.schedule_by(PacketScheduler::Own(Box::new(budget)));
+    tunnel.schedule_by(PacketScheduler::Custom(Box::new(budget)));
     let flow = Flow {
         lane: 1,
         class: Class::Ordered,
@@ -105,17 +104,17 @@ fn so_are_the_links_of_a_tunnel() {
     assert!(sent[0] <= 2, "{sent:?}");
     assert!(again.is_some_and(|at| at <= start + slot), "{again:?}");
     // Apart from the links' own pace, two packets per slot.
-    let mut dear = sent[0];
+    let mut expensive = sent[0];
     let mut now = start;
     while now < start + slot {
         now += Time::from_millis(5);
-        dear += send(now).0[0];
+        expensive += send(now).0[0];
     }
-    assert!((2..=4).contains(&dear), "{dear}");
+    assert!((2..=4).contains(&expensive), "{expensive}");
 }
 
 #[test]
-fn a_congestion_control_and_an_answer_to_reordering_of_ones_own_run() {
+fn custom_congestion_control_and_policy_run() {
     let mut scenario = scenario("protocol = 'tcp'\npaths = ['cheap']\n");
     let transport = &mut scenario.flows[0].transport;
     transport.congestion = Binomial::new(0.5, 0.5, 1.0, 0.5).config("sqrt").into();
@@ -123,8 +122,9 @@ fn a_congestion_control_and_an_answer_to_reordering_of_ones_own_run() {
     let outcome = run(&scenario);
     assert!(outcome.summary.goodput_mbps > 7.0, "{:?}", outcome.summary);
     // Twice NewReno's halving would be the whole window: a smaller reduction has another result.
-    let mut usual = scenario.clone();
-    usual.flows[0].transport.congestion = Binomial::new(0.0, 1.0, 1.0, 0.5).config("aimd").into();
-    let loss = outcome.summary.goodput_mbps - run(&usual).summary.goodput_mbps;
+    let mut additive = scenario.clone();
+    additive.flows[0].transport.congestion =
+        Binomial::new(0.0, 1.0, 1.0, 0.5).config("aimd").into();
+    let loss = outcome.summary.goodput_mbps - run(&additive).summary.goodput_mbps;
     assert!(loss.abs() > 0.0);
 }

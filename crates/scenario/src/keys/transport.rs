@@ -2,7 +2,7 @@
 //! `setting!`.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{
     CongestionConfig, IpVersion, Profile, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 };

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
-use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
 const UDP_HEADER: u32 = 8;

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::DATA_HEADER_LEN;
-use ropewalk_transport::algorithm::{Declared, Tag};
+use ropewalk_transport::algorithm::{AlgorithmConfig, Tag};
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::{Config, SchedulerConfig};
 

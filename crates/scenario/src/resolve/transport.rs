@@ -2,7 +2,7 @@
 //! `[transport]`.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_transport::algorithm::{Declared, Description, Tag};
+use ropewalk_transport::algorithm::{AlgorithmConfig, Description, Tag};
 use ropewalk_transport::{Config, CongestionConfig, Profile, ReorderingConfig, SchedulerConfig};
 
 use super::mptcp_ns3;
@@ -47,7 +47,7 @@ impl Transport {
             config.segment = full_segment(&protocol, &config);
         }
         if profile == Profile::Linux && !section.has("receive_window_share") {
-            config.receive_buffer.window_share = config.usual_window_share();
+            config.receive_buffer.window_share = config.linux_window_share();
         }
         let usual_send_buffer = config.send_buffer.size;
         set_send_buffer(section, &protocol, &mut config, report);

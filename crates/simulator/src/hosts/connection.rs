@@ -38,7 +38,7 @@ impl Connection {
     pub(crate) fn set_costs(&mut self, costs: &[f64]) {
         let client = &mut self.ends[CLIENT];
         for subflow in 0..client.subflow_states().len() {
-            client.set_price(subflow, costs[subflow % costs.len()], 0);
+            client.set_cost(subflow, costs[subflow % costs.len()], 0);
         }
     }
 
@@ -47,7 +47,7 @@ impl Connection {
         let client = &mut self.ends[CLIENT];
         for subflow in 0..client.subflow_states().len() {
             let Terms { cost, quota, .. } = terms[subflow % terms.len()];
-            client.set_price(subflow, cost, 0);
+            client.set_cost(subflow, cost, 0);
             client.set_backup(subflow, quota == Some(Bytes::new(0)));
         }
     }

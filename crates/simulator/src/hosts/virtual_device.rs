@@ -1,25 +1,25 @@
 //! song-2018's virtual network device, which distributes the packets of a TCP connection over paths.
 
-use ropewalk_transport::scheduling::round_robin::Turns;
-use ropewalk_transport::scheduling::weighted::Shares;
+use ropewalk_transport::scheduling::round_robin::RoundRobinCursor;
+use ropewalk_transport::scheduling::weighted::WeightedCredits;
 
 /// Selector of the path of each packet, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {
     RoundRobin {
         paths: usize,
-        turns: Turns,
+        turns: RoundRobinCursor,
     },
     /// In proportion to the rates (smooth weighted round robin).
     Weighted {
         rates: Vec<f64>,
-        shares: Shares,
+        shares: WeightedCredits,
     },
 }
 
 impl VirtualDevice {
     pub(crate) fn round_robin(paths: usize) -> VirtualDevice {
-        let turns = Turns::default();
+        let turns = RoundRobinCursor::default();
         VirtualDevice::RoundRobin { paths, turns }
     }
 
@@ -28,7 +28,7 @@ impl VirtualDevice {
         VirtualDevice::Weighted {
             // Integers below 2^53 are exact.
             rates: rates.into_iter().map(|rate| rate as f64).collect(),
-            shares: Shares::default(),
+            shares: WeightedCredits::default(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Origin, Traffic};
-use ropewalk_transport::reordering::{Evidence, Sighting};
-use ropewalk_transport::{Counters, USUAL_THRESHOLD};
+use ropewalk_transport::reordering::{Evidence, ReorderingSign};
+use ropewalk_transport::{Counters, DEFAULT_DUP_THRESH};
 
 use super::{Span, mbps};
 use crate::air::Air;
@@ -177,7 +177,7 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
     }
     let by =
         |evidence: Evidence| to.undone_by[evidence as usize] - from.undone_by[evidence as usize];
-    let seen = |by: Sighting| to.seen_by[by as usize] - from.seen_by[by as usize];
+    let seen = |by: ReorderingSign| to.reordering_by[by as usize] - from.reordering_by[by as usize];
     let undone = to.undone - from.undone;
     let spurious_timeouts = to.undone_timeouts - from.undone_timeouts;
     let spurious_rtos = by(Evidence::NeverResent);
@@ -185,15 +185,15 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
         undone,
         spurious_fast_recoveries: undone - spurious_timeouts,
         spurious_timeouts,
-        dupthresh_max: to.threshold_max.max(USUAL_THRESHOLD),
+        dupthresh_max: to.threshold_max.max(DEFAULT_DUP_THRESH),
         nstat: (flow.transport.reordering.name() == "linux").then(|| Nstat {
             dsack_undo: by(Evidence::Duplicates),
             partial_undo: by(Evidence::Late),
             full_undo: by(Evidence::AtTheEnd),
             loss_undo: by(Evidence::LateAfterTimeout) + spurious_rtos,
             spurious_rtos,
-            sack_reorder: seen(Sighting::Acknowledged),
-            ts_reorder: seen(Sighting::Echoed),
+            sack_reorder: seen(ReorderingSign::Acknowledged),
+            ts_reorder: seen(ReorderingSign::Echoed),
             paws_estab: to.discarded_as_old - from.discarded_as_old,
         }),
     })

@@ -6,7 +6,7 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
-use ropewalk_transport::scheduling::{Flying, Rescue, Scheduler};
+use ropewalk_transport::scheduling::{CopyDecision, InFlightData, Scheduler};
 
 use super::Association;
 use crate::Payload;
@@ -79,21 +79,21 @@ impl<P: Payload> Association<P> {
             if sent.elsewhere {
                 continue;
             }
-            let flying = Flying {
+            let flying = InFlightData {
                 now,
                 deadline,
                 sent: sent.at,
                 ahead,
                 on,
             };
-            match scheduler.rescue(&flying, &self.table.rows) {
-                Rescue::On(to) => return Some((to, sent.content)),
-                Rescue::Left => look_at(now + BETWEEN_LOOKS),
-                Rescue::NotBefore(time) => {
+            match scheduler.decide_copy(&flying, &self.table.rows) {
+                CopyDecision::To(to) => return Some((to, sent.content)),
+                CopyDecision::NotYet => look_at(now + BETWEEN_LOOKS),
+                CopyDecision::NotBefore(time) => {
                     look_at(time);
                     break;
                 }
-                Rescue::Never => {
+                CopyDecision::Never => {
                     self.table.rescues = false;
                     break;
                 }

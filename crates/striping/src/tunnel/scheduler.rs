@@ -4,8 +4,8 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
-use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, Turns};
-use ropewalk_transport::scheduling::weighted::{Shares, WeightedConfig};
+use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, RoundRobinCursor};
+use ropewalk_transport::scheduling::weighted::{WeightedConfig, WeightedCredits};
 use ropewalk_transport::scheduling::{
     Choice, PacketScheduler, Pending, Scheduler as _, SubflowSet,
 };
@@ -59,8 +59,8 @@ pub(super) struct Backlog {
 #[derive(Debug)]
 pub(super) struct Scheduling {
     waited_for: Option<usize>,
-    turns: Turns,
-    shares: Shares,
+    turns: RoundRobinCursor,
+    shares: WeightedCredits,
     /// One of the transport's schedulers, in place of the tunnel's own; the links as subflows, and when it
     /// asked to be called again.
     other: Option<PacketScheduler>,
@@ -75,8 +75,8 @@ impl Default for Scheduling {
         Scheduling {
             waited_for: None,
             // As if the first link had just been used.
-            turns: Turns::after(0),
-            shares: Shares::default(),
+            turns: RoundRobinCursor::after(0),
+            shares: WeightedCredits::default(),
             other: None,
             table: Vec::new(),
             ask_at: None,

@@ -6,7 +6,7 @@ use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Protocol};
-use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, CongestionConfig, InitialWindow, IpVersion, Profile};
 
 pub(crate) use refusals::{check, check_size};

@@ -302,9 +302,9 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         let number = of.initial_sequence_number.map(|number| number.to_string());
         number.unwrap_or_else(|| "\"random\"".to_owned())
     });
-    if transport.receive_buffer.window_share != transport.usual_window_share() {
+    if transport.receive_buffer.window_share != transport.linux_window_share() {
         let share = transport.receive_buffer.window_share.to_string();
-        let allowed = transport.usual_window_share().to_string();
+        let allowed = transport.linux_window_share().to_string();
         keys.push(("receive_window_share", share, allowed));
     }
     if transport.receiver.delayed_ack > 2 {

@@ -55,7 +55,7 @@ macro_rules! algorithm {
                 };
         }
 
-        impl $crate::algorithm::Declared for $config {
+        impl $crate::algorithm::AlgorithmConfig for $config {
             fn descriptions() -> Vec<&'static $crate::algorithm::Description> {
                 vec![$config::DESCRIPTION]
             }
@@ -73,13 +73,13 @@ macro_rules! algorithm {
             }
 
             fn values(&self) -> Vec<$crate::algorithm::Value> {
-                vec![$($crate::algorithm::Held::to_value(self.$field),)*]
+                vec![$($crate::algorithm::ParameterValue::to_value(self.$field),)*]
             }
 
             fn set(&mut self, parameter: &str, value: $crate::algorithm::Value) -> bool {
                 $(
                     if parameter == stringify!($field) {
-                        let held = $crate::algorithm::Held::from_value(value);
+                        let held = $crate::algorithm::ParameterValue::from_value(value);
                         return held.inspect(|held| self.$field = *held).is_some();
                     }
                 )*
@@ -170,7 +170,7 @@ macro_rules! registry {
         impl $config {
             /// Name in scenario files and results.
             pub fn name(&self) -> &str {
-                $crate::algorithm::Declared::name(self)
+                $crate::algorithm::AlgorithmConfig::name(self)
             }
 
             /// Creates the algorithm for one connection.
@@ -181,15 +181,15 @@ macro_rules! registry {
             }
         }
 
-        impl $crate::algorithm::Declared for $config {
+        impl $crate::algorithm::AlgorithmConfig for $config {
             fn descriptions() -> Vec<&'static $crate::algorithm::Description> {
-                let each = [$(<$type as $crate::algorithm::Declared>::descriptions()),+];
+                let each = [$(<$type as $crate::algorithm::AlgorithmConfig>::descriptions()),+];
                 each.into_iter().flatten().collect()
             }
 
             fn from_name(name: &str) -> Option<$config> {
                 $(
-                    if let Some(config) = <$type as $crate::algorithm::Declared>::from_name(name) {
+                    if let Some(config) = <$type as $crate::algorithm::AlgorithmConfig>::from_name(name) {
                         return Some($config::$variant(config));
                     }
                 )+
@@ -198,28 +198,28 @@ macro_rules! registry {
 
             fn name(&self) -> &str {
                 match self {
-                    $($config::$variant(config) => $crate::algorithm::Declared::name(config),)+
+                    $($config::$variant(config) => $crate::algorithm::AlgorithmConfig::name(config),)+
                 }
             }
 
             fn description(&self) -> Option<&'static $crate::algorithm::Description> {
                 match self {
                     $($config::$variant(config) => {
-                        $crate::algorithm::Declared::description(config)
+                        $crate::algorithm::AlgorithmConfig::description(config)
                     })+
                 }
             }
 
             fn values(&self) -> Vec<$crate::algorithm::Value> {
                 match self {
-                    $($config::$variant(config) => $crate::algorithm::Declared::values(config),)+
+                    $($config::$variant(config) => $crate::algorithm::AlgorithmConfig::values(config),)+
                 }
             }
 
             fn set(&mut self, parameter: &str, value: $crate::algorithm::Value) -> bool {
                 match self {
                     $($config::$variant(config) => {
-                        $crate::algorithm::Declared::set(config, parameter, value)
+                        $crate::algorithm::AlgorithmConfig::set(config, parameter, value)
                     })+
                 }
             }

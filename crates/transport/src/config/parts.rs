@@ -168,7 +168,7 @@ pub struct ReceiveBufferConfig {
     /// Size of the buffer: the limit of the advertised window.
     pub size: Bytes,
     /// Fraction that may be advertised; Linux keeps the rest for overhead
-    /// ([`usual_window_share`](crate::Config::usual_window_share)).
+    /// ([`linux_window_share`](crate::Config::linux_window_share)).
     pub window_share: f64,
     /// Subtract data behind a gap from the advertised window a second time, as Linux computes it
     /// (`__tcp_select_window`).

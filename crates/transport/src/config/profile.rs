@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_profile_of_the_ns_3_module_has_neither_sack_nor_limited_transmit() {
+    fn mptcp_ns3_profile_has_neither_sack_nor_limited_transmit() {
         let module = Config::profile(Profile::MptcpNs3);
         assert!(!module.extensions.sack && !module.loss.limited_transmit);
         let ns3 = Config::profile(Profile::Ns3);

@@ -3,7 +3,7 @@
 //! more at a loss, up to three quarters.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, Coupling, path, paths, paths_from};
+use super::coupling::{Coupled, CoupledPath, CouplingState, path, paths, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -21,7 +21,7 @@ impl BaliaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Balia {
         Balia {
-            coupling: Coupling::new(settings.byte_counting),
+            coupling: CouplingState::new(settings.byte_counting),
             alpha_max: self.alpha_max,
         }
     }
@@ -30,12 +30,12 @@ impl BaliaConfig {
 /// State of Balia on one connection.
 #[derive(Clone, Debug)]
 pub struct Balia {
-    coupling: Coupling,
+    coupling: CouplingState,
     alpha_max: f64,
 }
 
 impl Coupled for Balia {
-    fn coupling(&mut self) -> &mut Coupling {
+    fn coupling(&mut self) -> &mut CouplingState {
         &mut self.coupling
     }
 
@@ -80,7 +80,7 @@ mod tests {
     use crate::congestion::{Congestion, CongestionControl};
 
     #[test]
-    fn increase_and_decrease_are_as_worked_by_hand() {
+    fn increase_and_decrease_equal_manual_computation() {
         let mut control = BaliaConfig::default().build(&BY_BYTES);
         control.add_subflow(1);
         let table = [subflow(20.0, 0.1), subflow(5.0, 0.1)];

@@ -11,7 +11,7 @@ use crate::SubflowState;
 
 /// The increase and decrease rules of a coupled congestion control.
 pub(super) trait Coupled: fmt::Debug {
-    fn coupling(&mut self) -> &mut Coupling;
+    fn coupling(&mut self) -> &mut CouplingState;
 
     /// Bytes that each acknowledged byte adds to the window of `subflow` (whose path is `own`) in congestion
     /// avoidance.
@@ -50,7 +50,6 @@ impl<C: Coupled> CongestionControl for C {
     }
 }
 
-/// A subflow that takes part in the coupling.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoupledPath<'a> {
     pub(super) state: &'a SubflowState,
@@ -110,18 +109,17 @@ fn with_window(state: &SubflowState, window: u64) -> Option<CoupledPath<'_>> {
     })
 }
 
-/// State of a connection with a coupled increase.
 #[derive(Clone, Debug)]
-pub(super) struct Coupling {
+pub(super) struct CouplingState {
     slow_start: SlowStart,
     /// Growth of each subflow that does not amount to a byte yet, in bytes.
     fractions: Vec<f64>,
     saved: Vec<f64>,
 }
 
-impl Coupling {
-    pub(super) fn new(byte_counting: bool) -> Coupling {
-        Coupling {
+impl CouplingState {
+    pub(super) fn new(byte_counting: bool) -> CouplingState {
+        CouplingState {
             slow_start: SlowStart { byte_counting },
             fractions: Vec::new(),
             saved: Vec::new(),

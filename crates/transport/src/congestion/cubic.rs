@@ -84,7 +84,7 @@ enum Growth {
 }
 
 /// Inputs of one congestion-avoidance update.
-struct Course<'a> {
+struct GrowthInputs<'a> {
     now: Time,
     mss: u64,
     min_rtt: Time,
@@ -94,7 +94,6 @@ struct Course<'a> {
     w_max: f64,
 }
 
-/// State kept across epochs.
 #[derive(Clone, Copy, Debug)]
 struct History {
     /// Window just before the last loss, in segments; zero if unknown.
@@ -145,7 +144,7 @@ impl SinglePathControl for Cubic {
             self.history.slow_start_exit = cwnd;
             self.note_prior(cwnd as f64 / mss as f64);
         }
-        self.leave_out_unused_time(acked, state.srtt);
+        self.exclude_unused_time(acked, state.srtt);
         if !acked.cwnd_limited {
             return cwnd;
         }
@@ -160,7 +159,7 @@ impl SinglePathControl for Cubic {
         if grown.left == 0 {
             return grown.cwnd;
         }
-        let course = Course {
+        let inputs = GrowthInputs {
             now: acked.now,
             mss,
             min_rtt: state.min_rtt,
@@ -170,10 +169,10 @@ impl SinglePathControl for Cubic {
             w_max: self.history.w_max,
         };
         match &mut self.growth {
-            Growth::InSegments(growth) => growth.grow(grown.cwnd, grown.left, course),
+            Growth::InSegments(growth) => growth.grow(grown.cwnd, grown.left, inputs),
             Growth::Real(growth) => {
                 let counted = self.slow_start.counted(grown.left, mss);
-                growth.grow(grown.cwnd, grown.left, counted, course)
+                growth.grow(grown.cwnd, grown.left, counted, inputs)
             }
         }
     }
@@ -249,7 +248,7 @@ impl Cubic {
     /// Section 4.2, last rule: t excludes the time in which cwnd was not updated because it did not limit the
     /// sender, and idle time beyond a round trip.
     #[inline]
-    fn leave_out_unused_time(&mut self, acked: &Acked, srtt: Time) {
+    fn exclude_unused_time(&mut self, acked: &Acked, srtt: Time) {
         let mut unused = Time::ZERO;
         if let Some(drained) = self.drained_at.take() {
             unused = acked.now.saturating_sub(drained).saturating_sub(srtt);

@@ -3,7 +3,7 @@
 //! paths. The printed equation (2) lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, Coupling, path, paths_from};
+use super::coupling::{Coupled, CoupledPath, CouplingState, path, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -16,7 +16,7 @@ impl FullyCoupledConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> FullyCoupled {
         FullyCoupled {
-            coupling: Coupling::new(settings.byte_counting),
+            coupling: CouplingState::new(settings.byte_counting),
         }
     }
 }
@@ -24,11 +24,11 @@ impl FullyCoupledConfig {
 /// State of fully coupled congestion control on one connection.
 #[derive(Clone, Debug)]
 pub struct FullyCoupled {
-    coupling: Coupling,
+    coupling: CouplingState,
 }
 
 impl Coupled for FullyCoupled {
-    fn coupling(&mut self) -> &mut Coupling {
+    fn coupling(&mut self) -> &mut CouplingState {
         &mut self.coupling
     }
 
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_costs_half_of_the_total() {
+    fn loss_halves_total_window() {
         let mut control = control();
         let table = [subflow(10.0, 0.1), subflow(30.0, 0.4)];
         let cause = Congestion::FastRetransmit;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worse_path_is_left_with_its_least_window() {
+    fn worse_path_keeps_minimum_window() {
         let mut control = FullyCoupledConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.01)], 500.0);
         assert!(mean[1] < 3.0, "{mean:?}");

@@ -9,9 +9,7 @@ use super::Acked;
 use crate::SubflowState;
 
 const LOW_WINDOW: u64 = 16;
-/// RTT samples of a round before its minimum counts.
 const MIN_SAMPLES: u32 = 8;
-/// Largest spacing of acknowledgements in one train.
 const ACK_SPACING: Time = Time::from_millis(2);
 const ACK_DELAY: Time = Time::from_millis(1);
 /// Bounds of the rise in RTT.

@@ -1,7 +1,7 @@
 //! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, Coupling, paths, paths_from};
+use super::coupling::{Coupled, CoupledPath, CouplingState, paths, paths_from};
 use super::real::{greater, lesser, real};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -16,7 +16,7 @@ impl LiaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Lia {
         Lia {
-            coupling: Coupling::new(settings.byte_counting),
+            coupling: CouplingState::new(settings.byte_counting),
         }
     }
 }
@@ -24,7 +24,7 @@ impl LiaConfig {
 /// State of LIA on one connection.
 #[derive(Clone, Debug)]
 pub struct Lia {
-    coupling: Coupling,
+    coupling: CouplingState,
 }
 
 /// Aggressiveness of the connection, dimensionless; NaN if no subflow takes part. RFC 6356, equation (2):
@@ -68,7 +68,7 @@ impl Sums {
 }
 
 impl Coupled for Lia {
-    fn coupling(&mut self) -> &mut Coupling {
+    fn coupling(&mut self) -> &mut CouplingState {
         &mut self.coupling
     }
 
@@ -96,7 +96,7 @@ mod tests {
     use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     #[test]
-    fn alpha_has_the_values_worked_out_from_the_rfc() {
+    fn alpha_equals_rfc_reference_values() {
         let cases: [(&[(f64, f64)], f64); 5] = [
             (&[(10.0, 0.1), (10.0, 0.1)], 0.5),
             (&[(10.0, 0.1), (20.0, 0.1)], 0.666667),
@@ -117,7 +117,6 @@ mod tests {
         table[1].usable = false;
         table[2].srtt = Time::ZERO;
         assert!((alpha(&table) - 1.0).abs() < 1e-12);
-        // Inflated in recovery: ssthresh counts.
         let mut table = [subflow(10.0, 0.1), subflow(40.0, 0.1)];
         table[1].in_recovery = true;
         table[1].ssthresh = 20 * MSS;
@@ -137,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_subflow_outgrows_a_tcp_and_all_together_no_tcp_on_the_best_path(
+        fn no_subflow_and_no_connection_exceeds_tcp(
             paths_in in prop::collection::vec((1.0..1000.0, 0.001..1.0), 1..6)
         ) {
             let table: Vec<_> = paths_in.iter().map(|(w, rtt)| subflow(*w, *rtt)).collect();

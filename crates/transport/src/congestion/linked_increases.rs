@@ -4,7 +4,7 @@
 //! subflows in the denominator.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, Coupling, paths_from};
+use super::coupling::{Coupled, CoupledPath, CouplingState, paths_from};
 use super::lia::Sums;
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -19,7 +19,7 @@ impl LinkedIncreasesConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> LinkedIncreases {
         LinkedIncreases {
-            coupling: Coupling::new(settings.byte_counting),
+            coupling: CouplingState::new(settings.byte_counting),
         }
     }
 }
@@ -27,11 +27,11 @@ impl LinkedIncreasesConfig {
 /// State of linked increases on one connection.
 #[derive(Clone, Debug)]
 pub struct LinkedIncreases {
-    coupling: Coupling,
+    coupling: CouplingState,
 }
 
 impl Coupled for LinkedIncreases {
-    fn coupling(&mut self) -> &mut Coupling {
+    fn coupling(&mut self) -> &mut CouplingState {
         &mut self.coupling
     }
 

@@ -24,7 +24,7 @@ use std::fmt;
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
-use crate::algorithm::{Own, registry};
+use crate::algorithm::{Custom, registry};
 
 pub use hystart::HyStart;
 pub use single_path::SinglePathControl;
@@ -73,7 +73,7 @@ registry! {
         /// `balia`
         Balia(balia::BaliaConfig => balia::Balia),
         /// A user's own congestion control.
-        Own(OwnCongestion => Box<dyn CongestionControl + Send>),
+        Custom(CustomCongestion => Box<dyn CongestionControl + Send>),
     }
 }
 
@@ -81,8 +81,8 @@ registry! {
 mod controller;
 mod single_path;
 
-/// A user's own congestion control ([`Own::new`]).
-pub type OwnCongestion = Own<Settings, Box<dyn CongestionControl + Send>>;
+/// A user's own congestion control ([`Custom::new`]).
+pub type CustomCongestion = Custom<Settings, Box<dyn CongestionControl + Send>>;
 
 /// The settings of an endpoint that congestion controls use.
 #[derive(Clone, Debug, PartialEq)]

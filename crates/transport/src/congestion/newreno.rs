@@ -33,7 +33,6 @@ pub struct NewReno {
     beta: f64,
     /// Bytes acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
-    /// `bytes_acked` before a loss.
     saved: u64,
 }
 
@@ -128,11 +127,10 @@ mod tests {
     const LOSS: Congestion = Congestion::FastRetransmit;
 
     #[test]
-    fn halves_what_is_in_flight() {
+    fn halves_flight_size() {
         let mut reno = NewRenoConfig::default().build(&BY_BYTES);
         let mut state = subflow(20.0, 0.1);
         assert_eq!(reno.on_congestion(LOSS, &state), 10 * MSS);
-        // Limited by the application: the unused window does not count.
         state.in_flight = 6 * MSS;
         assert_eq!(reno.on_congestion(LOSS, &state), 3 * MSS);
         // RFC 3042 may have sent two segments beyond the window.

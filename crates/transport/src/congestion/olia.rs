@@ -6,7 +6,7 @@
 //! Windows that differ by less than a segment count as equal.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, Coupling, growing, paths, paths_from};
+use super::coupling::{Coupled, CoupledPath, CouplingState, growing, paths, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -20,7 +20,7 @@ impl OliaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Olia {
         Olia {
-            coupling: Coupling::new(settings.byte_counting),
+            coupling: CouplingState::new(settings.byte_counting),
         }
     }
 }
@@ -28,7 +28,7 @@ impl OliaConfig {
 /// State of OLIA on one connection.
 #[derive(Clone, Debug)]
 pub struct Olia {
-    coupling: Coupling,
+    coupling: CouplingState,
 }
 
 /// Terms over all paths; windows in bytes, times in nanoseconds.
@@ -111,7 +111,7 @@ pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
 }
 
 impl Coupled for Olia {
-    fn coupling(&mut self) -> &mut Coupling {
+    fn coupling(&mut self) -> &mut CouplingState {
         &mut self.coupling
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_increase_is_as_worked_by_hand() {
+    fn increase_equals_manual_computation() {
         let mut control = control(2);
         // Path 0 is best and largest: only the first term. (20/.1^2) / (20/.1 + 5/.2)^2 = 0.039506.
         let mut table = [subflow(20.0, 0.1), subflow(5.0, 0.2)];
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn one_path_is_newreno_and_several_may_fall_to_one_segment() {
+    fn single_path_equals_newreno_and_several_may_fall_to_one_segment() {
         let mut control = control(2);
         let mut table = vec![subflow(10.0, 0.1)];
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 100);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_paths_share_and_worse_ones_are_left() {
+    fn fully_coupled_shares_equal_paths_and_leaves_worse_ones() {
         let mut olia = OliaConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut olia, &[(0.1, 0.005), (0.1, 0.005)], 1000.0);
         let share = mean[0] / (mean[0] + mean[1]);

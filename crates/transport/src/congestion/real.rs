@@ -30,7 +30,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn amounts_convert_as_they_always_do(amount in 0..i64::MAX as u64, number in 0.0..9e18) {
+        fn conversions_equal_language_casts(amount in 0..i64::MAX as u64, number in 0.0..9e18) {
             prop_assert_eq!(real(amount), amount as f64);
             prop_assert_eq!(whole(number), number as u64);
             prop_assert_eq!(lesser(real(amount), number), (amount as f64).min(number));

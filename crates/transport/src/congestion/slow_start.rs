@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn byte_counting_stops_at_ssthresh_and_hands_over_the_rest() {
+    fn byte_counting_stops_at_ssthresh_and_returns_rest() {
         let rule = SlowStart {
             byte_counting: true,
         };

@@ -8,7 +8,6 @@ use crate::SubflowState;
 
 pub(super) const MSS: u64 = 1000;
 
-/// Byte counting, without HyStart.
 pub(super) const BY_BYTES: Settings = Settings {
     byte_counting: true,
     hystart: false,
@@ -16,7 +15,6 @@ pub(super) const BY_BYTES: Settings = Settings {
     subflow: SinglePathConfig::Cubic(CubicConfig::DEFAULT),
 };
 
-/// Counting of acknowledgements, without HyStart.
 pub(super) const BY_ACKS: Settings = Settings {
     byte_counting: false,
     ..BY_BYTES

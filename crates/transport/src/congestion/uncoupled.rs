@@ -37,7 +37,6 @@ impl SinglePathConfig {
 /// Single-path congestion control on each subflow.
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
-    /// Settings for the subflows' algorithms; smaller than an algorithm.
     settings: Settings,
     /// Created on first use: an endpoint that sends no data has none.
     subflows: Vec<SinglePath>,

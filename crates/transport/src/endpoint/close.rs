@@ -4,12 +4,12 @@ use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
 use crate::scheduling::SubflowSet;
-use crate::subflow::{Pending, State};
+use crate::subflow::{PendingControl, State};
 
 impl Endpoint {
     pub(super) fn advance_close(&mut self, now: Time, subflow: usize) {
         if self.handshake.multipath && self.tx.fin_acked() {
-            self.settled = SubflowSet::NONE;
+            self.fast_path = SubflowSet::NONE;
             self.tx.fin_at = Time::MAX;
             if self.rx.finished() {
                 self.finish_subflows();
@@ -19,7 +19,7 @@ impl Endpoint {
         if flow.state == State::Established && flow.fin_acked() && flow.receiver.finished() {
             flow.state = State::TimeWait;
             flow.time_wait_until = now + crate::endpoint::TIME_WAIT;
-            flow.give_back();
+            flow.release_memory();
             self.timers.note(flow.time_wait_until);
             self.table[subflow].usable = false;
         }
@@ -29,8 +29,8 @@ impl Endpoint {
         let open = self.events.is_connected() && !self.events.is_closed();
         if open && self.subflows.iter().all(over) {
             self.events.closed();
-            self.tx.reinject.give_back();
-            self.rx.give_back();
+            self.tx.reinject.release_memory();
+            self.rx.release_memory();
         }
     }
 
@@ -50,7 +50,7 @@ impl Endpoint {
             let flow = &mut self.subflows[number];
             if flow.state == State::Established && flow.fin.is_none() && !flow.pending.fin {
                 flow.pending.fin = true;
-                self.due.control.insert(number);
+                self.output.control.insert(number);
             }
         }
     }
@@ -58,30 +58,30 @@ impl Endpoint {
     /// Handles the failure of a subflow: its data are reinjected on the others, or the connection ends.
     pub(super) fn fail_subflow(&mut self, subflow: usize) {
         self.reinject_from(subflow);
-        self.shut_subflow(subflow);
+        self.close_subflow(subflow);
         self.events.subflow_failed(subflow);
         let opening = |state| !matches!(state, State::Closed | State::Listen | State::TimeWait);
         if !self.subflows.iter().any(|flow| opening(flow.state)) {
             self.events.aborted();
         }
-        self.due.data = true;
+        self.output.data = true;
     }
 
-    pub(super) fn shut_subflow(&mut self, subflow: usize) {
+    pub(super) fn close_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Closed;
-        flow.pending = Pending {
+        flow.pending = PendingControl {
             rst: flow.pending.rst,
-            ..Pending::default()
+            ..PendingControl::default()
         };
         flow.queue.clear();
         flow.sender.disarm();
         flow.receiver.acknowledged(0);
-        flow.give_back();
-        self.settled.remove(subflow);
+        flow.release_memory();
+        self.fast_path.remove(subflow);
         self.changed.insert(subflow);
-        self.due.acks.remove(subflow);
-        self.due.recovering.remove(subflow);
+        self.output.acks.remove(subflow);
+        self.output.recovering.remove(subflow);
         self.queues.empty(subflow);
         let state = &mut self.table[subflow];
         state.usable = false;

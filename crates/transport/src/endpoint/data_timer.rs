@@ -41,7 +41,6 @@ fn fragment_end(offset: u64) -> u64 {
 }
 
 impl Endpoint {
-    /// Starts the timer when the next data are assigned to a subflow.
     #[inline]
     pub(super) fn start_data_timer(&mut self, now: Time) {
         let nxt = self.tx.nxt();
@@ -110,6 +109,6 @@ impl Endpoint {
             self.queue_on(subflow, start, len);
             start += len;
         }
-        self.due.data = true;
+        self.output.data = true;
     }
 }

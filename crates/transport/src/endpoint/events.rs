@@ -37,7 +37,6 @@ impl Events {
         self.queue.len()
     }
 
-    /// The events behind the first `count` of the queue.
     pub(super) fn after(&self, count: usize) -> impl Iterator<Item = Event> + '_ {
         self.queue.range(count..).copied()
     }

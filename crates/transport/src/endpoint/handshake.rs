@@ -29,7 +29,7 @@ pub(super) struct Handshake {
     pub(super) keys: Keys,
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit next to its
     /// options.
-    pub(super) usual_flags: Flags,
+    pub(super) base_flags: Flags,
     pub(super) sack_blocks: u8,
 }
 
@@ -40,7 +40,7 @@ impl Handshake {
             multipath,
             fully_established: false,
             keys,
-            usual_flags: Flags::ACK,
+            base_flags: Flags::ACK,
             sack_blocks: 0,
         }
     }
@@ -51,7 +51,7 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         flow.state = State::SynSent;
         flow.pending.syn = true;
-        self.due.control.insert(subflow);
+        self.output.control.insert(subflow);
     }
 
     pub(super) fn join_all(&mut self) {
@@ -113,9 +113,13 @@ impl Endpoint {
         }
     }
 
-    fn send_control(&mut self, subflow: usize, set: impl FnOnce(&mut crate::subflow::Pending)) {
+    fn send_control(
+        &mut self,
+        subflow: usize,
+        set: impl FnOnce(&mut crate::subflow::PendingControl),
+    ) {
         set(&mut self.subflows[subflow].pending);
-        self.due.control.insert(subflow);
+        self.output.control.insert(subflow);
     }
 
     fn handle_syn(&mut self, subflow: usize, segment: &Segment) {
@@ -199,12 +203,11 @@ impl Endpoint {
         self.negotiate(subflow, segment, &syn);
         let flow = &mut self.subflows[subflow];
         flow.pending.third = true;
-        self.due.control.insert(subflow);
+        self.output.control.insert(subflow);
         let rtt = flow.handshake_sent.map(|sent| now - sent);
         if join {
             flow.state = State::PreEstablished;
             if let Some(rtt) = rtt {
-                // Used when the fourth segment has arrived.
                 self.table[subflow].latest_rtt = rtt;
             }
         } else {
@@ -267,7 +270,7 @@ impl Endpoint {
     /// Sends the fourth segment, which acknowledges the keys or the join.
     fn acknowledge_keys(&mut self, subflow: usize) {
         self.subflows[subflow].receiver.acknowledge_now();
-        self.due.acks.insert(subflow);
+        self.output.acks.insert(subflow);
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
@@ -282,17 +285,17 @@ impl Endpoint {
         }
         self.subflows[subflow].peer_mss = syn.mss;
         self.limit_segments(subflow);
-        let mut usual = self.handshake.usual_flags.with(Flags::ACK);
+        let mut flags = self.handshake.base_flags.with(Flags::ACK);
         if self.config.extensions.timestamps {
-            usual = usual.with(Flags::TIMESTAMPS);
+            flags = flags.with(Flags::TIMESTAMPS);
         }
         if self.handshake.multipath {
-            usual = usual.with(Flags::DATA_ACK);
+            flags = flags.with(Flags::DATA_ACK);
         }
         if self.config.numbers_segments() {
-            usual = usual.with(Flags::NUMBERED);
+            flags = flags.with(Flags::NUMBERED);
         }
-        self.set_usual_flags(usual);
+        self.set_base_flags(flags);
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
         flow.receiver.on_syn(segment, self.config.extensions.sack);
@@ -305,14 +308,14 @@ impl Endpoint {
         }
     }
 
-    fn set_usual_flags(&mut self, flags: Flags) {
-        self.handshake.usual_flags = flags;
-        let usual = Segment {
+    fn set_base_flags(&mut self, flags: Flags) {
+        self.handshake.base_flags = flags;
+        let full = Segment {
             flags,
             ..Segment::EMPTY
         };
         // RFC 2018, section 3: 8 bytes per block, preceded by 4 with padding.
-        let room = MAX_OPTIONS - (usual.header_len() - 20);
+        let room = MAX_OPTIONS - (full.header_len() - 20);
         self.handshake.sack_blocks = ((room - 4) / 8).min(4) as u8;
     }
 
@@ -320,10 +323,10 @@ impl Endpoint {
     /// transmission numbers leave no space.
     #[inline(never)]
     pub(super) fn acknowledge_in_64_bits(&mut self) {
-        if self.handshake.usual_flags.contains(Flags::NUMBERED) {
+        if self.handshake.base_flags.contains(Flags::NUMBERED) {
             return;
         }
-        self.set_usual_flags(self.handshake.usual_flags.with(Flags::DATA_ACK_64));
+        self.set_base_flags(self.handshake.base_flags.with(Flags::DATA_ACK_64));
         for subflow in 0..self.subflows.len() {
             if self.subflows[subflow].peer_mss > 0 {
                 self.limit_segments(subflow);
@@ -339,7 +342,7 @@ impl Endpoint {
 
     /// Maximum payload that the peer accepts next to the options of a data segment.
     pub(super) fn segment_room(&self, subflow: usize) -> u64 {
-        let long_ack = self.handshake.usual_flags.contains(Flags::DATA_ACK_64);
+        let long_ack = self.handshake.base_flags.contains(Flags::DATA_ACK_64);
         let options =
             self.config.data_option_len(self.handshake.multipath) + if long_ack { 4 } else { 0 };
         let mss = u64::from(self.subflows[subflow].peer_mss);
@@ -362,7 +365,7 @@ impl Endpoint {
         flow.sender.on_established(now, rtt, state);
         self.expand_send_buffer_to_window(subflow);
         self.events.established(subflow);
-        self.due.data = true;
+        self.output.data = true;
     }
 
     fn handle_reset(&mut self, subflow: usize, segment: &Segment) {
@@ -378,7 +381,7 @@ impl Endpoint {
             && receiver_key == self.handshake.keys.own
         {
             for number in 0..self.subflows.len() {
-                self.shut_subflow(number);
+                self.close_subflow(number);
             }
             self.events.aborted();
             return;

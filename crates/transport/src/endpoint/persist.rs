@@ -2,7 +2,6 @@
 
 use ropewalk_quantities::Time;
 
-/// Largest number of doublings of the interval between probes.
 const MAX_BACKOFF: u32 = 16;
 
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use ropewalk_quantities::Time;
 use crate::connection::{Connection, record};
 use crate::endpoint::persist::PersistTimer;
 use crate::endpoint::{Endpoint, MAX_SUBFLOWS, Role};
-use crate::event::{DuplicateArrived, Happening, OutOfOrderArrived, Recorder};
-use crate::receiver::Arrival;
-use crate::reordering::{DataSigns, ReorderingPolicy};
+use crate::event::{DuplicateArrived, OutOfOrderArrived, Recorder, TraceEvent};
+use crate::receiver::DataOrder;
+use crate::reordering::{DataInfo, ReorderingPolicy};
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
 
@@ -26,20 +26,20 @@ impl Endpoint {
             }
             self.grow_to(subflow + 1, State::Listen);
         }
-        self.ask_again(subflow);
+        self.mark_ready(subflow);
         let plain = self.subflows[subflow].state == State::Established
             && !segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::RST)
             && !matches!(segment.options, Options::MpJoin { .. });
         if !plain && !self.handle_handshake(now, subflow, segment) {
-            self.settle(subflow);
+            self.update_fast_path(subflow);
             return;
         }
         if !self.discard_old(subflow, segment) {
             self.handle_ack(now, subflow, segment, recorder);
             self.handle_payload(now, subflow, segment, recorder);
         }
-        self.settle(subflow);
+        self.update_fast_path(subflow);
     }
 
     /// Discards an old segment (PAWS); returns whether it was old. One with data is acknowledged (RFC 7323,
@@ -63,7 +63,7 @@ impl Endpoint {
         }
         if has_data {
             flow.receiver.answer_old(segment);
-            self.due.acks.insert(subflow);
+            self.output.acks.insert(subflow);
         }
         flow.sender.counters.discarded_as_old += 1;
         true
@@ -84,7 +84,7 @@ impl Endpoint {
         if segment.ack > flow.sender.nxt() {
             // It acknowledges data that were never sent (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
-            self.due.acks.insert(subflow);
+            self.output.acks.insert(subflow);
             return;
         }
         if flow.sender.is_idle()
@@ -94,7 +94,7 @@ impl Endpoint {
             && (self.handshake.fully_established || !self.handshake.multipath)
         {
             // For a pure receiver, an acknowledgement with data contains no news but the window.
-            let window = self.window_given(subflow, segment, false);
+            let window = self.data_ack_window(subflow, segment, false);
             self.tx.on_window(self.tx.una() + window);
             return;
         }
@@ -109,7 +109,7 @@ impl Endpoint {
             recorder,
         };
         if flow.sender.on_ack(segment, &mut connection) {
-            self.take_back(subflow);
+            self.cancel_reinjection(subflow);
         }
         self.note_recovery(subflow);
         let flow = &self.subflows[subflow];
@@ -119,7 +119,7 @@ impl Endpoint {
         }
         if self.handshake.multipath {
             if segment.flags.contains(Flags::DATA_ACK) {
-                let window = self.window_given(subflow, segment, segment.ack > una);
+                let window = self.data_ack_window(subflow, segment, segment.ack > una);
                 if self.tx.on_ack(segment.data_ack, window) > 0 {
                     self.on_data_acknowledged(now);
                 }
@@ -141,13 +141,13 @@ impl Endpoint {
         if !self.timers.persist.is_off() && self.tx.window() > 0 {
             self.timers.persist = PersistTimer::OFF;
         }
-        self.due.data = true;
+        self.output.data = true;
     }
 
     #[inline]
     pub(super) fn note_recovery(&mut self, subflow: usize) {
         let is_recovering = self.table[subflow].in_recovery;
-        self.due.recovering.set(subflow, is_recovering);
+        self.output.recovering.set(subflow, is_recovering);
     }
 
     #[inline]
@@ -161,7 +161,7 @@ impl Endpoint {
         let data_fin = segment.flags.contains(Flags::DATA_FIN);
         let empty = segment.sequence_len() == 0 && !data_fin;
         if segment.flags.contains(Flags::DATA_SEQ_64)
-            && !self.handshake.usual_flags.contains(Flags::DATA_ACK_64)
+            && !self.handshake.base_flags.contains(Flags::DATA_ACK_64)
         {
             self.acknowledge_in_64_bits();
         }
@@ -175,11 +175,11 @@ impl Endpoint {
         if len > 0 && segment.data_seq + len > self.rx.edge() && !shares_as_linux {
             // Beyond the window: neither accepted nor acknowledged (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
-            self.due.acks.insert(subflow);
+            self.output.acks.insert(subflow);
             return;
         }
         if len > 0 && flow.sender.reordering.is_on() {
-            let signs = DataSigns {
+            let signs = DataInfo {
                 now,
                 seq: segment.seq,
                 end: segment.seq + len,
@@ -192,7 +192,7 @@ impl Endpoint {
                 highest: flow.receiver.highest(),
             };
             if flow.sender.reordering.on_data(&signs) {
-                flow.receiver.tell_out_of_order();
+                flow.receiver.report_out_of_order();
             }
         }
         if len > 0 {
@@ -205,43 +205,43 @@ impl Endpoint {
         let rx = &mut self.rx;
         let in_order = rx.nxt();
         let expected = flow.receiver.nxt();
-        let apart = len > 0 && !flow.receiver.is_next(segment);
-        if apart && !alone {
-            rx.hold_apart();
+        let holds_data = len > 0 && !flow.receiver.is_next(segment);
+        if holds_data && !alone {
+            rx.begin_hold();
         }
         let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
             new += rx.on_data(data_seq, len)
         });
         match arrival {
-            Arrival::InOrder => {}
-            Arrival::Waits => record(recorder, now, subflow, || {
-                Happening::OutOfOrderArrived(OutOfOrderArrived {
+            DataOrder::InOrder => {}
+            DataOrder::OutOfOrder => record(recorder, now, subflow, || {
+                TraceEvent::OutOfOrderArrived(OutOfOrderArrived {
                     seq: segment.seq,
                     len: segment.len,
                     expected,
                 })
             }),
-            Arrival::Duplicate => record(recorder, now, subflow, || {
-                Happening::DuplicateArrived(DuplicateArrived {
+            DataOrder::Duplicate => record(recorder, now, subflow, || {
+                TraceEvent::DuplicateArrived(DuplicateArrived {
                     seq: segment.seq,
                     len: segment.len,
                 })
             }),
         }
-        if apart && alone {
-            rx.hold_alone(flow.receiver.behind_gap());
+        if holds_data && alone {
+            rx.set_held(flow.receiver.behind_gap());
         }
-        if len > 0 && (new > 0 || arrival == Arrival::Waits) {
-            self.arrivals.count(true);
+        if len > 0 && (new > 0 || arrival == DataOrder::OutOfOrder) {
+            self.reordering_counters.count(true);
             if rx.nxt() == in_order {
                 if !alone {
                     rx.hold(segment.data_seq, len);
                 }
-                self.arrivals.count_out_of_order(rx.held());
+                self.reordering_counters.count_out_of_order(rx.held());
             }
         }
-        if apart && !alone {
-            self.rx.hold_together();
+        if holds_data && !alone {
+            self.rx.end_hold();
         }
         let flow = &mut self.subflows[subflow];
         flow.delivered += new;
@@ -250,7 +250,7 @@ impl Endpoint {
             flow.receiver.acknowledge_now();
         }
         if flow.receiver.ack_due() {
-            self.due.acks.insert(subflow);
+            self.output.acks.insert(subflow);
         } else {
             self.timers.note(flow.receiver.ack_at());
         }

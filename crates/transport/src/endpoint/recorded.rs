@@ -1,6 +1,6 @@
 use ropewalk_quantities::Time;
 
-use crate::event::{Happening, Recorded, Recorder, Settled, StateChanged};
+use crate::event::{Recorder, SenderState, StateChanged, TraceEvent, TraceRecord};
 use crate::{Endpoint, Segment};
 
 /// An endpoint whose methods record events; returned by [`Endpoint::recorded_by`]. The methods of
@@ -27,7 +27,7 @@ impl Endpoint {
     /// Handles a segment that arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
-        if !self.take_usual(now, subflow, segment) {
+        if !self.take_fast(now, subflow, segment) {
             self.take_segment(now, subflow, segment, &mut ());
         }
     }
@@ -42,8 +42,8 @@ impl Endpoint {
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
-        let subflow = match self.poll_usual(now, segment) {
-            Some(usual) => usual,
+        let subflow = match self.poll_fast(now, segment) {
+            Some(sent) => sent,
             None => self.next_segment(now, segment, &mut ()),
         };
         self.number(subflow, segment)
@@ -60,68 +60,68 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
     /// Handles a segment that arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
-        if !R::LISTENS {
+        if !R::ENABLED {
             return self.endpoint.handle_segment(now, subflow, segment);
         }
-        let told = self.endpoint.events.len();
+        let recorded = self.endpoint.events.len();
         self.endpoint
             .take_segment(now, subflow, segment, self.recorder);
-        self.tell_states(now, told);
+        self.record_states(now, recorded);
     }
 
     /// Handles expired timers.
     pub fn handle_timeout(&mut self, now: Time) {
-        if !R::LISTENS {
+        if !R::ENABLED {
             return self.endpoint.handle_timeout(now);
         }
-        let told = self.endpoint.events.len();
+        let recorded = self.endpoint.events.len();
         self.endpoint.run_timers(now, self.recorder);
-        self.tell_states(now, told);
+        self.record_states(now, recorded);
     }
 
     /// Returns the next segment to send. If there is none, records the state of each subflow.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
-        if !R::LISTENS {
+        if !R::ENABLED {
             return self.endpoint.poll_transmit(now, segment);
         }
         let subflow = self.endpoint.next_segment(now, segment, self.recorder);
         let subflow = self.endpoint.number(subflow, segment);
         if subflow.is_none() {
-            self.tell_settled(now);
+            self.record_sender_states(now);
         }
         subflow
     }
 
     /// Aborts the connection.
     pub fn abort(&mut self, now: Time) {
-        let told = self.endpoint.events.len();
+        let recorded = self.endpoint.events.len();
         self.endpoint.give_up();
-        if R::LISTENS {
-            self.tell_states(now, told);
+        if R::ENABLED {
+            self.record_states(now, recorded);
         }
     }
 
-    fn tell_settled(&mut self, now: Time) {
+    fn record_sender_states(&mut self, now: Time) {
         for (subflow, state) in self.endpoint.subflow_states().iter().enumerate() {
             if state.usable || state.srtt > Time::ZERO {
-                self.recorder.record(&Recorded {
+                self.recorder.record(&TraceRecord {
                     time: now,
                     subflow,
-                    happening: Happening::Settled(Settled::of(state)),
+                    event: TraceEvent::SenderState(SenderState::of(state)),
                 });
             }
         }
     }
 
     /// Records the events queued for the driver from this index on.
-    fn tell_states(&mut self, time: Time, since: usize) {
+    fn record_states(&mut self, time: Time, since: usize) {
         for event in self.endpoint.events.after(since) {
-            self.recorder.record(&Recorded {
+            self.recorder.record(&TraceRecord {
                 time,
                 subflow: event.subflow().unwrap_or(0),
-                happening: Happening::StateChanged(StateChanged { event }),
+                event: TraceEvent::StateChanged(StateChanged { event }),
             });
         }
     }

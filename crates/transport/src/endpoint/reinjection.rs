@@ -8,20 +8,18 @@ use crate::congestion::Window;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
 use crate::endpoint::sending::regular;
-use crate::event::{Happening, Recorder, ReductionCause, WindowReduced};
-use crate::scheduling::{Flying, Rescue, Scheduler};
+use crate::event::{Recorder, ReductionCause, TraceEvent, WindowReduced};
+use crate::scheduling::{CopyDecision, InFlightData, Scheduler};
 use crate::scoreboard::Sent;
 use crate::subflow::State;
 
-/// Interval at which data in flight are checked against their deadlines.
-const BETWEEN_LOOKS: Time = Time::from_millis(5);
+const CHECK_INTERVAL: Time = Time::from_millis(5);
 
 /// Data in flight on one subflow to copy to another.
 struct Copy {
     to: usize,
     data_seq: u64,
     len: u32,
-    /// Scoreboard index from which the next check continues.
     behind: usize,
 }
 
@@ -36,11 +34,11 @@ impl Endpoint {
         flow.sender.board_mut().reinject(|start, end| {
             reinject.insert(start.max(una), end.max(una));
         });
-        self.give_back(subflow);
+        self.release_unsent(subflow);
     }
 
     /// Allows data assigned to the subflow but not sent to be sent on the others.
-    pub(super) fn give_back(&mut self, subflow: usize) {
+    pub(super) fn release_unsent(&mut self, subflow: usize) {
         let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
         let flow = &mut self.subflows[subflow];
         for (data_seq, len) in flow.queue.drain(..) {
@@ -51,11 +49,11 @@ impl Endpoint {
     }
 
     /// Returns data to a subflow whose losses were spurious, except for data sent on another subflow since.
-    pub(super) fn take_back(&mut self, subflow: usize) {
+    pub(super) fn cancel_reinjection(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
         let (una, waiting) = (self.tx.una(), &mut self.tx.reinject);
-        flow.sender.board_mut().take_back(|start, end| {
+        flow.sender.board_mut().cancel_reinjection(|start, end| {
             let start = start.max(una);
             let waits = waiting
                 .containing(start)
@@ -83,16 +81,16 @@ impl Endpoint {
 
     /// Queues data that would be late on their subflow on another one, if the scheduler requests it. Runs at
     /// intervals, since it examines all data close to their deadlines.
-    pub(super) fn rescue_late(&mut self, now: Time) {
+    pub(super) fn copy_late(&mut self, now: Time) {
         if self.tx.nxt() == self.tx.una() {
             return;
         }
-        let Some(look_at) = self.tx.look_at() else {
+        let Some(next_check) = self.tx.next_check() else {
             return;
         };
-        let mut next = *look_at;
+        let mut next = *next_check;
         if now >= next {
-            next = now + BETWEEN_LOOKS;
+            next = now + CHECK_INTERVAL;
             for on in 0..self.subflows.len() {
                 let (mut from, mut ahead) = (0, 0);
                 while let Some(copy) = self.first_late(now, on, from, &mut ahead, &mut next) {
@@ -101,8 +99,8 @@ impl Endpoint {
                 }
             }
             next = next.max(now + Time::from_nanos(1));
-            if let Some(look_at) = self.tx.look_at() {
-                *look_at = next;
+            if let Some(next_check) = self.tx.next_check() {
+                *next_check = next;
             }
         }
         self.timers.call_scheduler(next);
@@ -126,24 +124,24 @@ impl Endpoint {
             if sent.data_seq < una {
                 return Some(false);
             }
-            let flying = Flying {
+            let data = InFlightData {
                 now,
                 deadline: tx.deadline_of(sent.data_seq)?,
                 sent: sent.sent,
                 ahead,
                 on,
             };
-            match scheduler.rescue(&flying, table) {
-                Rescue::On(subflow) => {
+            match scheduler.decide_copy(&data, table) {
+                CopyDecision::To(subflow) => {
                     to = Some(subflow);
                     Some(true)
                 }
-                Rescue::Left => Some(false),
-                Rescue::NotBefore(time) => {
+                CopyDecision::NotYet => Some(false),
+                CopyDecision::NotBefore(time) => {
                     *next = time.min(*next);
                     None
                 }
-                Rescue::Never => {
+                CopyDecision::Never => {
                     *next = Time::MAX;
                     None
                 }
@@ -187,7 +185,7 @@ impl Endpoint {
             let after = Window::of(state);
             self.subflows[holder].sender.recovery.forget_before();
             record(recorder, now, holder, || {
-                Happening::WindowReduced(WindowReduced {
+                TraceEvent::WindowReduced(WindowReduced {
                     cause: ReductionCause::Penalised,
                     before,
                     after,

@@ -8,7 +8,7 @@ use crate::SubflowState;
 use crate::congestion::Window;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
-use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, WindowReduced};
+use crate::event::{ProbeSent, Recorder, ReductionCause, TraceEvent, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 
@@ -33,9 +33,13 @@ impl Endpoint {
         recorder: &mut R,
     ) -> Option<(usize, Sent)> {
         if self.tx.has_deadlines() && self.subflows.len() > 1 {
-            self.rescue_late(now);
+            self.copy_late(now);
         }
-        let has_old = !self.due.recovering.with_all(self.due.probes).is_empty()
+        let has_old = !self
+            .output
+            .recovering
+            .with_all(self.output.probes)
+            .is_empty()
             || !self.queues.is_empty()
             || !self.tx.reinject.is_empty();
         if has_old {
@@ -48,17 +52,17 @@ impl Endpoint {
         if new.is_some() {
             return new;
         }
-        self.poll_instead(now, recorder)
+        self.poll_other(now, recorder)
     }
 
     #[inline(never)]
     fn poll_old_data<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if !self.due.probes.is_empty()
+        if !self.output.probes.is_empty()
             && let Some(probe) = self.poll_probe(now, recorder)
         {
             return Some(probe);
         }
-        for subflow in self.due.recovering.iter() {
+        for subflow in self.output.recovering.iter() {
             let state = &mut self.table[subflow];
             if let Some(sent) = self.subflows[subflow].sender.poll_retransmit(now, state) {
                 return Some((subflow, sent));
@@ -75,9 +79,9 @@ impl Endpoint {
     /// Sends a tail loss probe, regardless of the congestion window: new data if the subflow has any,
     /// otherwise its last segment (RFC 8985, 7.3).
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        let subflow = self.due.probes.iter().next()?;
-        self.due.probes.remove(subflow);
-        self.ask_again(subflow);
+        let subflow = self.output.probes.iter().next()?;
+        self.output.probes.remove(subflow);
+        self.mark_ready(subflow);
         let new = match self.subflows[subflow].queue.pop_front() {
             Some((data_seq, len)) => {
                 self.table[subflow].queued -= u64::from(len);
@@ -97,19 +101,21 @@ impl Endpoint {
                 self.subflows[subflow].sender.retransmit_last(now, state)?
             }
         };
-        let again = new.is_none();
-        self.subflows[subflow].sender.on_probe_sent(now, again);
+        let retransmission = new.is_none();
+        self.subflows[subflow]
+            .sender
+            .on_probe_sent(now, retransmission);
         record(recorder, now, subflow, || {
-            Happening::ProbeSent(ProbeSent { again })
+            TraceEvent::ProbeSent(ProbeSent { retransmission })
         });
         Some((subflow, sent))
     }
 
     /// Notes that a subflow's state in the table may have changed, and that it may have space for its queued
-    /// data ([`Queues::ask_again`](super::queues::Queues::ask_again)).
+    /// data ([`SubflowQueues::mark_ready`](super::subflow_queues::SubflowQueues::mark_ready)).
     #[inline]
-    pub(super) fn ask_again(&mut self, subflow: usize) {
-        self.queues.ask_again(subflow);
+    pub(super) fn mark_ready(&mut self, subflow: usize) {
+        self.queues.mark_ready(subflow);
         self.changed.insert(subflow);
     }
 
@@ -121,26 +127,25 @@ impl Endpoint {
             && state.cwnd < state.in_flight + state.mss
     }
 
-    /// Sends data that a scheduler has queued on several subflows.
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if self.queues.are_overtaken(self.tx.una()) {
-            self.queues.ask_all_again();
+        if self.queues.is_any_acknowledged(self.tx.una()) {
+            self.queues.mark_all_ready();
         }
-        let mut full = self.queues.full().iter();
+        let mut full = self.queues.blocked().iter();
         debug_assert!(full.all(|subflow| self.is_full(subflow)));
         for subflow in self.queues.to_poll().iter() {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
                 let needed = data_seq + u64::from(len) > self.tx.una();
                 if needed && state.cwnd < state.in_flight + state.mss {
-                    self.queues.note_full(subflow, data_seq + u64::from(len));
+                    self.queues.mark_blocked(subflow, data_seq + u64::from(len));
                     break;
                 }
                 if needed && !state.usable {
                     break;
                 }
                 let is_last = self.subflows[subflow].queue.len() == 1;
-                if needed && is_last && self.holds(subflow, u64::from(len)) {
+                if needed && is_last && self.nagle_holds(subflow, u64::from(len)) {
                     break;
                 }
                 let state = &mut self.table[subflow];
@@ -168,7 +173,7 @@ impl Endpoint {
             }
             let window = self.tx.window();
             if window == 0 {
-                self.hold_by_window(now);
+                self.start_window_probe(now);
                 return None;
             }
             let choice = if self.subflows.len() == 1 {
@@ -210,7 +215,7 @@ impl Endpoint {
                     self.before_assigning(now, subflow);
                     let is_free = self.table[subflow].can_send()
                         && self.subflows[subflow].queue.is_empty()
-                        && !self.holds(subflow, len);
+                        && !self.nagle_holds(subflow, len);
                     if is_free {
                         let data_seq = self.assign(subflow, len);
                         return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
@@ -248,7 +253,7 @@ impl Endpoint {
     /// Whether Nagle's algorithm holds back the last data of a subflow's queue, as in Linux: while another
     /// small segment of the subflow is unacknowledged.
     #[inline]
-    fn holds(&self, subflow: usize, len: u64) -> bool {
+    fn nagle_holds(&self, subflow: usize, len: u64) -> bool {
         self.shares_as_linux()
             && len < self.table[subflow].mss
             && self.config.nagle
@@ -272,7 +277,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
         if self.subflows[subflow].queue.is_empty() {
-            self.ask_again(subflow);
+            self.mark_ready(subflow);
         }
         self.changed.insert(subflow);
         let fills_last = self.shares_as_linux();
@@ -323,13 +328,13 @@ impl Endpoint {
         if len >= self.tx.window_max() / 2 {
             return Some(len);
         }
-        self.hold_by_window(now);
+        self.start_window_probe(now);
         None
     }
 
     /// Starts probes of a peer's window that is closed or smaller than a segment, if nothing is in flight.
     #[inline(never)]
-    fn hold_by_window(&mut self, now: Time) {
+    fn start_window_probe(&mut self, now: Time) {
         self.queues.limit_by_data();
         self.scheduler.on_window_blocked();
         // Retransmissions of the connection's own timer probe the window, too.
@@ -352,14 +357,14 @@ impl Endpoint {
     }
 
     #[inline]
-    fn poll_instead<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
+    fn poll_other<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
             let again = self.poll_opportunistic(now, recorder);
             if again.is_some() {
                 return again;
             }
         }
-        for subflow in self.due.recovering.iter() {
+        for subflow in self.output.recovering.iter() {
             let state = &mut self.table[subflow];
             if let Some(sent) = self.subflows[subflow].sender.poll_rescue(now, state) {
                 return Some((subflow, sent));
@@ -390,7 +395,7 @@ impl Endpoint {
         if sender.send_new(now, sent, initial_window, state) {
             let after = Window::of(state);
             record(recorder, now, subflow, || {
-                Happening::WindowReduced(WindowReduced {
+                TraceEvent::WindowReduced(WindowReduced {
                     cause: ReductionCause::Idle,
                     before,
                     after,

@@ -14,7 +14,7 @@ impl Endpoint {
 
     /// Window of the data acknowledgement in a segment; `advances`: it acknowledges new data of the subflow.
     #[inline(always)]
-    pub(super) fn window_given(
+    pub(super) fn data_ack_window(
         &mut self,
         subflow: usize,
         segment: &Segment,
@@ -69,13 +69,13 @@ impl Endpoint {
     fn advertise_shared(&mut self, subflow: usize) -> u32 {
         let window = self.rx.shared_window();
         self.subflows[subflow].receiver.acknowledged(window);
-        self.rx.told(window)
+        self.rx.scaled(window)
     }
 
     /// Announces a window that a read has doubled: those subflows acknowledge at once whose last
     /// acknowledgement left at most half of it (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
     #[inline]
-    pub(super) fn tell_doubled_window(&mut self) {
+    pub(super) fn announce_doubled_window(&mut self) {
         let room = self.rx.room(true);
         if room < 2 * self.rx.last_window() || room == 0 {
             return;
@@ -85,7 +85,7 @@ impl Endpoint {
             let left = flow.receiver.window_left();
             if self.table[number].usable && room >= 2 * left && 2 * left <= self.rx.capacity() {
                 flow.receiver.acknowledge_now();
-                self.due.acks.insert(number);
+                self.output.acks.insert(number);
             }
         }
     }

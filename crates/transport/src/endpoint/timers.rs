@@ -19,7 +19,6 @@ const RETRIES: u32 = 15;
 /// Timers of the connection, except for those of its subflows and of the DATA_FIN.
 #[derive(Debug)]
 pub(super) struct Timers {
-    /// No timer of the endpoint expires before this time.
     earliest: Time,
     pub(super) persist: PersistTimer,
     pub(super) data: DataTimer,
@@ -56,7 +55,7 @@ impl Endpoint {
             let flow = &mut self.subflows[subflow];
             flow.receiver.on_timeout(now);
             if flow.receiver.ack_due() {
-                self.due.acks.insert(subflow);
+                self.output.acks.insert(subflow);
             }
             if flow.time_wait_until <= now {
                 flow.time_wait_until = Time::MAX;
@@ -64,24 +63,24 @@ impl Endpoint {
             }
             if flow.sender.timer_at() <= now {
                 let purpose = flow.sender.timer_purpose();
-                self.ask_again(subflow);
+                self.mark_ready(subflow);
                 match purpose {
                     Purpose::Timeout => self.time_out(now, subflow, recorder),
                     Purpose::Reordering => self.handle_reordering_timeout(now, subflow, recorder),
                     Purpose::Probe => {
                         let sender = &mut self.subflows[subflow].sender;
                         if sender.on_probe_timeout(now) {
-                            self.due.probes.insert(subflow);
+                            self.output.probes.insert(subflow);
                         }
-                        self.due.data = true;
+                        self.output.data = true;
                     }
                 }
-                self.settle(subflow);
+                self.update_fast_path(subflow);
             }
         }
         if self.tx.fin_at <= now {
             self.tx.fin_at = Time::MAX;
-            self.due.data = true;
+            self.output.data = true;
         }
         if self.timers.persist.at() <= now {
             self.probe_window(now);
@@ -91,7 +90,7 @@ impl Endpoint {
         }
         if self.timers.scheduler_at <= now {
             self.timers.scheduler_at = Time::MAX;
-            self.due.data = true;
+            self.output.data = true;
         }
         self.timers.earliest = self
             .subflows
@@ -121,12 +120,12 @@ impl Endpoint {
                 } else {
                     flow.pending.syn = true;
                 }
-                self.due.control.insert(subflow);
+                self.output.control.insert(subflow);
             }
             State::Established => {
                 if backoff >= RETRIES {
                     flow.pending.rst = true;
-                    self.due.control.insert(subflow);
+                    self.output.control.insert(subflow);
                     self.fail_subflow(subflow);
                     return;
                 }
@@ -144,7 +143,7 @@ impl Endpoint {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);
                 }
-                self.due.data = true;
+                self.output.data = true;
             }
             State::Closed | State::Listen | State::TimeWait => flow.sender.disarm(),
         }
@@ -168,7 +167,7 @@ impl Endpoint {
             .sender
             .on_reordering_timeout(&mut connection);
         self.note_recovery(subflow);
-        self.due.data = true;
+        self.output.data = true;
     }
 
     /// Zero-window probe (RFC 9293, 3.8.6.1).
@@ -181,15 +180,15 @@ impl Endpoint {
             return;
         }
         self.subflows[subflow].pending.probe = true;
-        self.settled = SubflowSet::NONE;
-        self.due.control.insert(subflow);
+        self.fast_path = SubflowSet::NONE;
+        self.output.control.insert(subflow);
         self.timers.persist.count_probe();
         self.arm_persist(now, subflow);
     }
 
     pub(super) fn arm_persist(&mut self, now: Time, subflow: usize) {
         let rto = self.subflows[subflow].sender.rto();
-        self.settled = SubflowSet::NONE;
+        self.fast_path = SubflowSet::NONE;
         self.timers.persist.start(now, rto, self.config.rto.max);
         self.timers.note(self.timers.persist.at());
     }

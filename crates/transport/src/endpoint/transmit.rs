@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 use crate::connection::record;
 use crate::endpoint::{Endpoint, Role};
-use crate::event::{Happening, Recorder, SegmentSent};
+use crate::event::{Recorder, SegmentSent, TraceEvent};
 use crate::scoreboard::Sent;
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
@@ -20,16 +20,16 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        if !self.due.control.is_empty()
+        if !self.output.control.is_empty()
             && let Some(subflow) = self.poll_control(now, segment, recorder)
         {
             return Some(subflow);
         }
-        if self.due.data {
+        if self.output.data {
             if let Some((subflow, sent)) = self.poll_data(now, recorder) {
                 self.changed.insert(subflow);
                 self.write_sent(now, subflow, &sent, segment);
-                record(recorder, now, subflow, || tell_sent(&sent));
+                record(recorder, now, subflow, || sent_event(&sent));
                 return Some(subflow);
             }
             if self.tx.closed()
@@ -37,10 +37,10 @@ impl Endpoint {
             {
                 return Some(subflow);
             }
-            self.due.data = false;
+            self.output.data = false;
         }
-        if let Some(subflow) = self.due.acks.first() {
-            if self.subflows[subflow].receiver.tells_out_of_order() {
+        if let Some(subflow) = self.output.acks.first() {
+            if self.subflows[subflow].receiver.reports_out_of_order() {
                 self.write_out_of_order(now, subflow, segment);
             } else {
                 self.write_ack(now, subflow, segment);
@@ -57,7 +57,7 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        while let Some(subflow) = self.due.control.first() {
+        while let Some(subflow) = self.output.control.first() {
             let flow = &mut self.subflows[subflow];
             let pending = flow.pending;
             if pending.rst {
@@ -71,7 +71,7 @@ impl Endpoint {
                 } else {
                     Options::None
                 };
-                self.shut_subflow(subflow);
+                self.close_subflow(subflow);
                 return Some(subflow);
             }
             if pending.syn {
@@ -99,7 +99,7 @@ impl Endpoint {
                 segment.seq = segment.seq.saturating_sub(1);
                 return Some(subflow);
             }
-            self.due.control.remove(subflow);
+            self.output.control.remove(subflow);
         }
         None
     }
@@ -142,8 +142,8 @@ impl Endpoint {
     #[inline(always)]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timers.note(self.subflows[subflow].sender.timer_at());
-        if self.subflows[subflow].receiver.has_more_to_tell() {
-            self.write_ack_beside(now, subflow, sent, segment);
+        if self.subflows[subflow].receiver.has_options_to_send() {
+            self.write_ack_with_data(now, subflow, sent, segment);
         } else {
             self.write_ack(now, subflow, segment);
         }
@@ -183,7 +183,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
-        if !self.handshake.usual_flags.contains(Flags::NUMBERED) {
+        if !self.handshake.base_flags.contains(Flags::NUMBERED) {
             flags = flags.with(Flags::DATA_SEQ_64);
         }
         if self.config.extensions.checksum {
@@ -218,20 +218,26 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
-        self.settled.remove(subflow);
+        self.fast_path.remove(subflow);
         self.changed.insert(subflow);
         flow.sender
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;
         self.write_sent(now, subflow, &fin, segment);
-        record(recorder, now, subflow, || tell_sent(&fin));
+        record(recorder, now, subflow, || sent_event(&fin));
     }
 
     /// Writes the acknowledgement fields of a data segment, with as many SACK blocks as fit. If none fits, a
     /// pure acknowledgement that is due follows with them.
     #[inline(never)]
-    fn write_ack_beside(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
-        let is_due = self.due.acks.contains(subflow);
+    fn write_ack_with_data(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        sent: &Sent,
+        segment: &mut Segment,
+    ) {
+        let is_due = self.output.acks.contains(subflow);
         let room = if sent.is_fin() {
             u64::MAX
         } else if self.handshake.multipath {
@@ -246,8 +252,8 @@ impl Endpoint {
             .sack_blocks
             .min(u8::try_from(room).unwrap_or(u8::MAX));
         self.write_ack_with(now, subflow, blocks, segment);
-        if blocks == 0 || self.subflows[subflow].receiver.tells_out_of_order() {
-            self.due.acks.set(subflow, is_due);
+        if blocks == 0 || self.subflows[subflow].receiver.reports_out_of_order() {
+            self.output.acks.set(subflow, is_due);
         }
     }
 
@@ -255,12 +261,12 @@ impl Endpoint {
     /// which needs none next to a transmission number.
     #[inline(never)]
     fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
-        let blocks = match self.handshake.usual_flags.contains(Flags::NUMBERED) {
+        let blocks = match self.handshake.base_flags.contains(Flags::NUMBERED) {
             true => self.handshake.sack_blocks,
             false => self.handshake.sack_blocks.saturating_sub(1),
         };
         self.write_ack_with(now, subflow, blocks, segment);
-        self.subflows[subflow].receiver.told_out_of_order();
+        self.subflows[subflow].receiver.clear_out_of_order_report();
         segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
     }
 
@@ -271,7 +277,7 @@ impl Endpoint {
         subflow: Option<usize>,
         segment: &mut Segment,
     ) -> Option<usize> {
-        if self.handshake.usual_flags.contains(Flags::NUMBERED)
+        if self.handshake.base_flags.contains(Flags::NUMBERED)
             && let Some(subflow) = subflow
         {
             self.write_number(subflow, segment);
@@ -283,7 +289,7 @@ impl Endpoint {
     #[inline(never)]
     fn write_number(&mut self, subflow: usize, segment: &mut Segment) {
         let has_room = matches!(segment.options, Options::None | Options::Sack(_));
-        match self.subflows[subflow].sender.reordering.door() {
+        match self.subflows[subflow].sender.reordering.tcp_door() {
             Some(door) if has_room => segment.number = door.number(segment.len > 0, segment.ack),
             _ => segment.flags = segment.flags.without(Flags::NUMBERED),
         }
@@ -297,7 +303,7 @@ impl Endpoint {
 
     #[inline]
     fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: u8, segment: &mut Segment) {
-        self.due.acks.remove(subflow);
+        self.output.acks.remove(subflow);
         let flow = &mut self.subflows[subflow];
         segment.seq = flow.sender.nxt();
         segment.ack = flow.receiver.nxt();
@@ -306,7 +312,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.flags = self.handshake.usual_flags;
+        segment.flags = self.handshake.base_flags;
         segment.options = Options::None;
         flow.receiver
             .write_sack(usize::from(blocks), &mut segment.options);
@@ -314,10 +320,10 @@ impl Endpoint {
     }
 }
 
-fn tell_sent(sent: &Sent) -> Happening {
-    Happening::SegmentSent(SegmentSent {
+fn sent_event(sent: &Sent) -> TraceEvent {
+    TraceEvent::SegmentSent(SegmentSent {
         seq: sent.seq,
         len: if sent.is_fin() { 0 } else { sent.len },
-        again: sent.was_retransmitted(),
+        retransmission: sent.was_retransmitted(),
     })
 }

@@ -1,26 +1,25 @@
 //! Loss detection by counting: duplicate acknowledgements (RFC 5681), or selective acknowledgements above a
 //! segment (RFC 6675); without SACK as in RFC 6582.
 
-use super::Found;
+use super::LossVerdict;
 use crate::acknowledgement::Acknowledgement;
 use crate::event::LossSign;
 use crate::recovery::Phase;
 use crate::scoreboard::{Scoreboard, Sent};
 
 /// Default DupThresh, used until reordering is detected (RFC 5681, 3.2).
-pub const USUAL_THRESHOLD: u32 = 3;
+pub const DEFAULT_DUP_THRESH: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateAcks {
     count: u32,
-    /// DupThresh: this many duplicates indicate a loss.
     threshold: u32,
     /// The cumulative acknowledgement before the last one (RFC 6582, 4.1).
     previous_ack: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct DupAckContext {
     pub(crate) phase: Phase,
     pub(crate) point: u64,
     pub(crate) una: u64,
@@ -33,7 +32,7 @@ impl Default for DuplicateAcks {
     fn default() -> DuplicateAcks {
         DuplicateAcks {
             count: 0,
-            threshold: USUAL_THRESHOLD,
+            threshold: DEFAULT_DUP_THRESH,
             previous_ack: 0,
         }
     }
@@ -54,17 +53,17 @@ impl DuplicateAcks {
     /// so that not every loss waits for the retransmission timer.
     #[inline]
     fn threshold_for(&self, segments: usize) -> u32 {
-        if self.threshold == USUAL_THRESHOLD {
-            return USUAL_THRESHOLD;
+        if self.threshold == DEFAULT_DUP_THRESH {
+            return DEFAULT_DUP_THRESH;
         }
         let most = u32::try_from(segments).unwrap_or(u32::MAX);
-        let most = most.saturating_sub(1).max(USUAL_THRESHOLD);
+        let most = most.saturating_sub(1).max(DEFAULT_DUP_THRESH);
         self.threshold.min(most)
     }
 
     /// Sets the threshold, at least three; returns whether it changed.
     pub(crate) fn set_threshold(&mut self, threshold: u32) -> bool {
-        let threshold = threshold.max(USUAL_THRESHOLD);
+        let threshold = threshold.max(DEFAULT_DUP_THRESH);
         std::mem::replace(&mut self.threshold, threshold) != threshold
     }
 
@@ -83,13 +82,13 @@ impl DuplicateAcks {
     pub(crate) fn judge(
         &mut self,
         ack: &Acknowledgement<'_>,
-        known: &Known,
+        known: &DupAckContext,
         board: &mut Scoreboard,
         lost: &mut impl FnMut(&Sent, LossSign),
-    ) -> Found {
-        let mut found = Found {
+    ) -> LossVerdict {
+        let mut found = LossVerdict {
             duplicate: self.count_in(ack, known, board),
-            ..Found::default()
+            ..LossVerdict::default()
         };
         let mut passed = |sent: &Sent| lost(sent, LossSign::Duplicates);
         let threshold = self.threshold_for(board.len());
@@ -99,7 +98,7 @@ impl DuplicateAcks {
                     let any = board.mark_passed(threshold, known.mss, &mut passed);
                     any || self.count >= threshold
                 } else {
-                    self.reaches(threshold) && self.tell_of_loss(known)
+                    self.reaches(threshold) && self.indicate_loss(known)
                 };
                 found.loss = is_lost && found.duplicate;
                 if found.loss {
@@ -121,7 +120,12 @@ impl DuplicateAcks {
     }
 
     /// Counts an acknowledgement; returns whether it is a duplicate.
-    fn count_in(&mut self, ack: &Acknowledgement<'_>, known: &Known, board: &Scoreboard) -> bool {
+    fn count_in(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        known: &DupAckContext,
+        board: &Scoreboard,
+    ) -> bool {
         let is_duplicate = if known.sack {
             // RFC 6675, section 2: a duplicate reports a range that was not reported before.
             ack.delivered.sacked > 0
@@ -146,12 +150,12 @@ impl DuplicateAcks {
     /// Without SACK: whether this duplicate indicates a loss. RFC 6582 tests for equality; a threshold that
     /// follows the flight may be skipped.
     fn reaches(&self, threshold: u32) -> bool {
-        self.count == threshold || self.threshold > USUAL_THRESHOLD && self.count > threshold
+        self.count == threshold || self.threshold > DEFAULT_DUP_THRESH && self.count > threshold
     }
 
     /// Whether duplicates indicate a loss rather than spurious retransmissions of a timeout (RFC 6582, 3.2,
     /// step 1 and the heuristic of 4.1).
-    fn tell_of_loss(&self, known: &Known) -> bool {
+    fn indicate_loss(&self, known: &DupAckContext) -> bool {
         known.una > known.point
             || (known.cwnd > known.mss && known.una - self.previous_ack <= 4 * known.mss)
     }

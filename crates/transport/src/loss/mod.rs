@@ -1,7 +1,7 @@
 //! Loss detection: which segments are lost. The reaction is in [`recovery`](crate::recovery).
 //!
 //! A detector examines an acknowledgement, or is called when its timer expires. It marks lost segments on the
-//! scoreboard, and returns a [`Found`] with the reasons for recovery. Either duplicate acknowledgements or
+//! scoreboard, and returns a [`LossVerdict`] with the reasons for recovery. Either duplicate acknowledgements or
 //! RACK detect losses, also with the acknowledgement of a tail loss probe.
 
 mod duplicate_acks;
@@ -15,16 +15,16 @@ use duplicate_acks::DuplicateAcks;
 use rack::Rack;
 use tail_loss_probe::TailLossProbe;
 
-pub(crate) use duplicate_acks::Known;
-pub use duplicate_acks::USUAL_THRESHOLD;
-pub(crate) use rack::Surroundings;
+pub use duplicate_acks::DEFAULT_DUP_THRESH;
+pub(crate) use duplicate_acks::DupAckContext;
+pub(crate) use rack::RackContext;
 pub(crate) use tail_loss_probe::Probe;
 
 /// Added to timers shorter than the retransmission timeout (Linux's TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LossVerdict {
     /// A new loss was detected: begin recovery if it is not in progress.
     pub(crate) loss: bool,
     /// A retransmission was lost: after a timeout, begin recovery again.
@@ -44,15 +44,14 @@ pub(crate) struct LossDetection {
     pub(crate) rack: Rack,
     pub(crate) probe: TailLossProbe,
     limited_transmit: bool,
-    freeze: Freeze,
+    freeze: ActiveFreeze,
 }
 
 /// A time in which signs of congestion are ignored.
 #[derive(Clone, Copy, Debug)]
-struct Freeze {
+struct ActiveFreeze {
     until: Time,
-    /// Lost segments are still retransmitted; if not, no loss is accepted.
-    resends: bool,
+    retransmits: bool,
 }
 
 impl LossDetection {
@@ -62,23 +61,23 @@ impl LossDetection {
             rack: Rack::new(config.rack),
             probe: TailLossProbe::new(config.tail_loss_probe),
             limited_transmit: config.limited_transmit,
-            freeze: Freeze {
+            freeze: ActiveFreeze {
                 until: Time::ZERO,
-                resends: false,
+                retransmits: false,
             },
         }
     }
 
     /// Freezes windows and RTO until this time, unless a longer freeze is in effect.
-    pub(crate) fn freeze(&mut self, until: Time, resends: bool) {
+    pub(crate) fn freeze(&mut self, until: Time, retransmits: bool) {
         if until > self.freeze.until {
-            self.freeze = Freeze { until, resends };
+            self.freeze = ActiveFreeze { until, retransmits };
         }
     }
 
     /// Whether losses are detected by time, none is suspected, and no freeze is in effect.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.rack.is_settled() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
+    pub(crate) fn allows_fast_path(&self) -> bool {
+        self.rack.allows_fast_path() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
     }
 
     /// Whether new data may follow the first two duplicate acknowledgements (RFC 3042).
@@ -94,7 +93,7 @@ impl LossDetection {
 
     /// End of the time in which no loss is accepted, if in the future.
     #[inline]
-    pub(crate) fn disbelieves_until(&self, now: Time) -> Option<Time> {
-        (self.is_frozen(now) && !self.freeze.resends).then_some(self.freeze.until)
+    pub(crate) fn ignores_losses_until(&self, now: Time) -> Option<Time> {
+        (self.is_frozen(now) && !self.freeze.retransmits).then_some(self.freeze.until)
     }
 }

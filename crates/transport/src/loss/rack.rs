@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::Found;
+use super::LossVerdict;
 use crate::SubflowState;
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
 
@@ -29,15 +29,14 @@ pub(crate) struct Rack {
     /// A D-SACK counts again once this offset is acknowledged (RACK.dsack_round).
     round: Option<u64>,
     /// Retransmitted segments by time: lasting number and time. The scoreboard is ordered by offset.
-    resent: VecDeque<(u64, Time)>,
+    retransmitted: VecDeque<(u64, Time)>,
     /// Up to this lasting number all segments from the first unjudged one on were overtaken or retransmitted.
     passed_to: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RackContext<'a> {
     pub(crate) now: Time,
-    /// In loss recovery, or after a timeout.
     pub(crate) recovering: bool,
     /// Number of selectively acknowledged segments that indicate a loss at once (DupThresh).
     pub(crate) threshold: u32,
@@ -55,7 +54,7 @@ impl Rack {
             steps: 1,
             persist: 0,
             round: None,
-            resent: VecDeque::new(),
+            retransmitted: VecDeque::new(),
             passed_to: 0,
         }
     }
@@ -65,13 +64,13 @@ impl Rack {
         self.on
     }
 
-    pub(crate) fn give_back(&mut self) {
-        self.resent.shrink_to_fit();
+    pub(crate) fn release_memory(&mut self) {
+        self.retransmitted.shrink_to_fit();
     }
 
     pub(crate) fn on_retransmit(&mut self, name: u64, now: Time) {
         if self.on {
-            self.resent.push_back((name, now));
+            self.retransmitted.push_back((name, now));
         }
     }
 
@@ -97,8 +96,8 @@ impl Rack {
     }
 
     /// Whether no retransmitted segment is outstanding.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.on && !self.advanced && self.resent.is_empty()
+    pub(crate) fn allows_fast_path(&self) -> bool {
+        self.on && !self.advanced && self.retransmitted.is_empty()
     }
 
     /// Whether no outstanding segment was sent before `sent`, the most recently sent segment that arrived,
@@ -148,12 +147,12 @@ impl Rack {
 
     /// RACK_update_reo_wnd(): how much later than the most recently sent segment another one may still
     /// arrive.
-    fn reordering_window(&self, around: &Surroundings<'_>, sacked_segments: u32) -> Time {
-        let at_once = around.recovering || sacked_segments >= around.threshold;
+    fn reordering_window(&self, context: &RackContext<'_>, sacked_segments: u32) -> Time {
+        let at_once = context.recovering || sacked_segments >= context.threshold;
         if !self.reordering_seen && at_once {
             return Time::ZERO;
         }
-        let state = around.state;
+        let state = context.state;
         (state.min_rtt.min(state.srtt) / 4 * u64::from(self.steps)).min(state.srtt)
     }
 
@@ -161,20 +160,21 @@ impl Rack {
     #[inline]
     pub(crate) fn judge(
         &mut self,
-        around: &Surroundings<'_>,
+        context: &RackContext<'_>,
         board: &mut Scoreboard,
         lost: &mut impl FnMut(&Sent),
-    ) -> Found {
+    ) -> LossVerdict {
         if !std::mem::take(&mut self.advanced) || board.is_empty() {
-            return Found {
+            return LossVerdict {
                 loss: board.lost_bytes() > 0,
-                ..Found::default()
+                ..LossVerdict::default()
             };
         }
-        if self.resent.is_empty() && board.lost_bytes() == 0 && self.none_is_overtaken(board) {
-            return Found::default();
+        if self.retransmitted.is_empty() && board.lost_bytes() == 0 && self.none_is_overtaken(board)
+        {
+            return LossVerdict::default();
         }
-        self.search(around, board, lost)
+        self.search(context, board, lost)
     }
 
     /// Whether everything that arrived was sent before everything outstanding: the common case, visible from
@@ -186,17 +186,16 @@ impl Rack {
         oldest.is_none_or(|sent| !self.is_overtaken(sent) && !sent.was_retransmitted())
     }
 
-    /// Detects losses, whether or not segments have arrived.
     pub(crate) fn search(
         &mut self,
-        around: &Surroundings<'_>,
+        context: &RackContext<'_>,
         board: &mut Scoreboard,
         lost: &mut impl FnMut(&Sent),
-    ) -> Found {
-        let now = around.now;
-        let window = self.reordering_window(around, board.sacked_segments());
+    ) -> LossVerdict {
+        let now = context.now;
+        let window = self.reordering_window(context, board.sacked_segments());
         let lost_before = board.lost_bytes();
-        let mut found = Found::default();
+        let mut found = LossVerdict::default();
         // Segments sent once are in order of transmission: if one has time left, all after it have, and the
         // last has most.
         let mut name = board.first_unjudged();
@@ -240,8 +239,7 @@ impl Rack {
         self.passed_to
     }
 
-    /// Makes segments that were wrongly marked lost candidates again.
-    pub(crate) fn judge_anew(&mut self) {
+    pub(crate) fn reset_judged(&mut self) {
         self.passed_to = 0;
     }
 
@@ -270,11 +268,11 @@ impl Rack {
         now: Time,
         board: &mut Scoreboard,
         window: Time,
-        found: &mut Found,
+        found: &mut LossVerdict,
         lost: &mut impl FnMut(&Sent),
     ) {
         let mut late = 0;
-        while let Some(&(name, when)) = self.resent.get(late) {
+        while let Some(&(name, when)) = self.retransmitted.get(late) {
             let copy = board
                 .at(name)
                 .filter(|sent| sent.sent == when && sent.is_in_flight())
@@ -291,7 +289,7 @@ impl Rack {
                 board.mark_lost(name, lost);
                 found.copy_lost = true;
             }
-            self.resent.remove(late);
+            self.retransmitted.remove(late);
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct Probe {
     /// Next new offset when it was sent (TLP.end_seq).
     pub(crate) end: u64,
     /// It was a retransmission (TLP.is_retrans).
-    pub(crate) again: bool,
+    pub(crate) retransmission: bool,
 }
 
 impl TailLossProbe {
@@ -28,6 +28,6 @@ impl TailLossProbe {
     /// Whether a D-SACK that ends at this offset shows that the probe was spurious.
     pub(crate) fn is_answered_by(&self, dsack_end: u64) -> bool {
         self.sent
-            .is_some_and(|probe| probe.again && probe.end == dsack_end)
+            .is_some_and(|probe| probe.retransmission && probe.end == dsack_end)
     }
 }

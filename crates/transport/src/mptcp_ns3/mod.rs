@@ -25,7 +25,7 @@ mod timeout;
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::Config;
-use crate::algorithm::Declared;
+use crate::algorithm::AlgorithmConfig;
 use crate::reordering::ReorderingConfig;
 use crate::scheduling::SchedulerConfig;
 use crate::scheduling::round_robin::RoundRobinConfig;
@@ -77,9 +77,9 @@ impl Policy {
     /// The module's policy of the same name; `None` if it has none, or the policy has parameters.
     #[must_use]
     pub fn of(reordering: &ReorderingConfig) -> Option<Policy> {
-        let usual = ReorderingConfig::from_name(reordering.name())?;
+        let default = ReorderingConfig::from_name(reordering.name())?;
         let mut all = Policy::ALL.into_iter();
-        all.find(|policy| policy.name() == usual.name() && usual == *reordering)
+        all.find(|policy| policy.name() == default.name() && default == *reordering)
     }
 
     fn counts_duplicates(self) -> bool {

@@ -19,7 +19,7 @@ pub struct Receiver {
     /// Segments with new data, and how many of them were stored.
     arrived: u64,
     waited: u64,
-    subflows: Vec<Arrivals>,
+    subflows: Vec<SubflowReceiver>,
     acks: VecDeque<Ack>,
 }
 
@@ -32,7 +32,7 @@ struct Stored {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Arrivals {
+struct SubflowReceiver {
     next: u64,
     delivered: u64,
     duplicates: u64,
@@ -52,7 +52,7 @@ impl Receiver {
             delivered: 0,
             arrived: 0,
             waited: 0,
-            subflows: vec![Arrivals::default(); subflows],
+            subflows: vec![SubflowReceiver::default(); subflows],
             acks: VecDeque::new(),
         }
     }
@@ -90,7 +90,6 @@ impl Receiver {
         self.acks.pop_front()
     }
 
-    /// Stores a segment; returns whether it was new.
     fn keep(&mut self, segment: &Data) -> bool {
         let stored = Stored {
             subflow: segment.subflow,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::subflow::{FRto, Sent, Subflow};
+use super::subflow::{FRto, SentSegment, Subflow};
 use super::{Ack, Data, Policy, Settings};
 use crate::scheduling::traffic_split::TrafficSplit;
 use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
@@ -14,7 +14,7 @@ use crate::{Counters, SubflowState};
 
 /// With F-RTO, the probability that an acknowledgement is the first of a discarded window. The module derives
 /// it from the wall clock, in 0 to 0.061; this is about the mean.
-const DEAF: f64 = 0.03;
+const DISCARD_PROBABILITY: f64 = 0.03;
 
 /// The subflows, and the stream distributed over them.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Sender {
     pub fn open(&mut self, subflow: usize) {
         let subflow = &mut self.subflows[subflow];
         subflow.state.usable = true;
-        subflow.show();
+        subflow.publish();
     }
 
     /// Sets the cost of a subflow's path.
@@ -105,7 +105,7 @@ impl Sender {
             let of = &mut self.subflows[subflow];
             let place = number.checked_sub(of.una);
             if let Some(sent) = place.and_then(|place| of.flight.get_mut(place as usize)) {
-                sent.resent_at = Some(now);
+                sent.retransmitted_at = Some(now);
                 of.counters.segments_sent += 1;
                 of.counters.retransmissions += 1;
                 let (data, len) = (sent.data, sent.len);
@@ -188,11 +188,11 @@ impl Sender {
             len: len as u32,
             stamp: now,
         };
-        of.flight.push_back(Sent {
+        of.flight.push_back(SentSegment {
             data: segment.data,
             len: segment.len,
             sent_at: now,
-            resent_at: None,
+            retransmitted_at: None,
             duplicates: 0,
             reported: 0,
         });
@@ -202,7 +202,7 @@ impl Sender {
         }
         of.state.assigned += len;
         of.state.in_flight += len;
-        of.show();
+        of.publish();
         self.next += 1;
         self.unsent -= len;
         self.unacknowledged += len;
@@ -211,7 +211,7 @@ impl Sender {
 
     /// Handles an acknowledgement. `draw` returns a uniform number in [0, 1); only F-RTO calls it.
     pub fn handle(&mut self, now: Time, ack: &Ack, draw: impl FnOnce() -> f64) {
-        if self.settings.policy == Policy::FRto && self.is_deaf(ack.subflow, draw) {
+        if self.settings.policy == Policy::FRto && self.is_discarded(ack.subflow, draw) {
             return;
         }
         if let Some([received, lowest]) = ack.report {
@@ -223,19 +223,19 @@ impl Sender {
         } else if ack.next < of.nxt() {
             self.handle_duplicate(now, ack);
         }
-        self.subflows[ack.subflow].show();
+        self.subflows[ack.subflow].publish();
         self.throughput.0 += self.subflows.iter().map(Subflow::rate_bps).sum::<f64>();
         self.throughput.1 += 1;
     }
 
     /// Whether this acknowledgement is discarded; begins a window of discarded ones at random.
-    fn is_deaf(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
+    fn is_discarded(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
         let of = &mut self.subflows[subflow];
-        if of.deaf_for == 0 && draw() < DEAF {
-            of.deaf_for = of.cwnd as u32;
+        if of.discards_left == 0 && draw() < DISCARD_PROBABILITY {
+            of.discards_left = of.cwnd as u32;
         }
-        let deaf = of.deaf_for > 0;
-        of.deaf_for -= u32::from(deaf);
+        let deaf = of.discards_left > 0;
+        of.discards_left -= u32::from(deaf);
         deaf
     }
 
@@ -289,7 +289,7 @@ impl Sender {
             of.arm(now);
         }
         self.resend.push_back((subflow, of.una));
-        of.show();
+        of.publish();
     }
 
     /// Handles expired timers. Each halves the window and retransmits only the first unacknowledged segment.
@@ -349,7 +349,7 @@ impl Sender {
         let of = &mut self.subflows[subflow];
         of.sample(rtt);
         (of.cwnd, of.smoothed_cwnd, of.ssthresh) = (cwnd, cwnd, ssthresh);
-        of.show();
+        of.publish();
     }
 
     /// Counters of a subflow.

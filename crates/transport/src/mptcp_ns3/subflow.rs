@@ -23,22 +23,20 @@ pub(super) struct Subflow {
     pub(super) restores: bool,
     pub(super) timeout: Timeout,
     pub(super) timer: Option<Time>,
-    /// Number of the first segment of `flight`.
     pub(super) una: u64,
-    pub(super) flight: VecDeque<Sent>,
+    pub(super) flight: VecDeque<SentSegment>,
     pub(super) f_rto: FRto,
-    /// Number of further acknowledgements to discard.
-    pub(super) deaf_for: u32,
+    pub(super) discards_left: u32,
     pub(super) counters: Counters,
     pub(super) state: SubflowState,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentSegment {
     pub(super) data: u64,
     pub(super) len: u32,
     pub(super) sent_at: Time,
-    pub(super) resent_at: Option<Time>,
+    pub(super) retransmitted_at: Option<Time>,
     /// Total number of duplicates that counted against it.
     pub(super) duplicates: u32,
     /// Number of reports that it arrived ahead of the stream.
@@ -74,7 +72,7 @@ impl Subflow {
             una: 0,
             flight: VecDeque::new(),
             f_rto: FRto::Off,
-            deaf_for: 0,
+            discards_left: 0,
             counters: Counters::default(),
             state,
         }
@@ -98,7 +96,7 @@ impl Subflow {
     pub(super) fn advance(&mut self, now: Time, next: u64) -> u64 {
         let count = (next - self.una) as usize;
         let mut acknowledged = self.flight.range(..count);
-        let first = acknowledged.find(|sent| sent.resent_at.is_none());
+        let first = acknowledged.find(|sent| sent.retransmitted_at.is_none());
         if let Some(sent_at) = first.map(|first| first.sent_at) {
             self.sample(now - sent_at);
             self.timeout.reset_backoff();
@@ -137,8 +135,8 @@ impl Subflow {
         rtt.map_or(0.0, |rtt| self.cwnd * self.state.mss as f64 * 8.0 / rtt)
     }
 
-    pub(super) fn show(&mut self) {
-        let [srtt, rttvar] = self.timeout.shown();
+    pub(super) fn publish(&mut self) {
+        let [srtt, rttvar] = self.timeout.mean_and_deviation();
         self.state.cwnd = (self.cwnd * self.state.mss as f64) as u64;
         self.state.ssthresh = self.ssthresh as u64;
         self.state.srtt = srtt;

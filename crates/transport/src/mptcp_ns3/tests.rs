@@ -23,9 +23,9 @@ fn data(subflow: usize, number: u64, data: u64) -> Data {
 }
 
 /// An acknowledgement: subflow, next number, blocks of data numbers.
-type Drawn = (usize, u64, Option<[(u64, u64); 2]>);
+type AckFields = (usize, u64, Option<[(u64, u64); 2]>);
 
-fn take(receiver: &mut Receiver, segment: Data) -> Vec<Drawn> {
+fn take(receiver: &mut Receiver, segment: Data) -> Vec<AckFields> {
     receiver.handle(&segment);
     let acks = std::iter::from_fn(|| receiver.poll_ack());
     acks.map(|ack| (ack.subflow, ack.next, ack.report))
@@ -33,7 +33,7 @@ fn take(receiver: &mut Receiver, segment: Data) -> Vec<Drawn> {
 }
 
 /// A carries 0 2 4 6 of the stream and B 1, which arrives last.
-fn example(policy: Policy) -> (Receiver, Vec<Vec<Drawn>>) {
+fn example(policy: Policy) -> (Receiver, Vec<Vec<AckFields>>) {
     let mut receiver = Receiver::new(policy, 2);
     let arrivals = [
         data(A, 0, 0),
@@ -47,7 +47,7 @@ fn example(policy: Policy) -> (Receiver, Vec<Vec<Drawn>>) {
 }
 
 #[test]
-fn what_is_ahead_of_the_stream_holds_its_subflow_up() {
+fn segment_ahead_of_stream_blocks_its_subflow() {
     for policy in [Policy::None, Policy::TcpDoor, Policy::FRto] {
         let (receiver, acks) = example(policy);
         assert_eq!(acks[0], [(A, 1, None)]);
@@ -65,7 +65,7 @@ fn what_is_ahead_of_the_stream_holds_its_subflow_up() {
 }
 
 #[test]
-fn dsack_reports_what_is_ahead_in_data_numbers() {
+fn dsack_reports_segments_ahead_by_data_number() {
     let (_, acks) = example(Policy::Dsack);
     assert_eq!(acks[0], [(A, 1, None)]);
     assert_eq!(acks[1], [(A, 1, Some([(2, 3), (2, 3)]))]);
@@ -94,7 +94,7 @@ fn eifel_acknowledges_each_segment() {
 }
 
 #[test]
-fn what_comes_again_is_answered_if_it_was_delivered_and_counted_either_way() {
+fn duplicate_segments_are_acknowledged_if_delivered() {
     let (mut receiver, _) = example(Policy::None);
     assert_eq!(take(&mut receiver, data(A, 0, 0)), [(A, 2, None)]);
     assert_eq!(
@@ -155,7 +155,7 @@ impl Windows {
     }
 
     fn time_out(&mut self) {
-        let due = self.sender.poll_timeout().expect("something is on its way");
+        let due = self.sender.poll_timeout().expect("data in flight");
         self.now = due.as_nanos() / 1_000_000;
         self.sender.handle_timeout(due);
     }
@@ -170,7 +170,7 @@ impl Windows {
 }
 
 #[test]
-fn a_segment_is_lost_once_at_its_third_duplicate() {
+fn third_duplicate_marks_segment_lost_once() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::None, [10.5, 10.5]);
     for _ in 0..2 {
         windows.ack(A, 0);
@@ -180,10 +180,14 @@ fn a_segment_is_lost_once_at_its_third_duplicate() {
     assert_eq!(windows.cwnd(A), 5.25);
     assert_eq!(windows.ssthresh(A), 2 * MSS);
     assert_eq!(windows.sender.state(A).cwnd, 5250);
-    let resent = windows.send();
-    assert_eq!(resent.len(), 1);
+    let retransmitted = windows.send();
+    assert_eq!(retransmitted.len(), 1);
     assert_eq!(
-        (resent[0].subflow, resent[0].number, resent[0].data),
+        (
+            retransmitted[0].subflow,
+            retransmitted[0].number,
+            retransmitted[0].data
+        ),
         (A, 0, 0)
     );
     for _ in 4..=100 {
@@ -199,7 +203,7 @@ fn a_segment_is_lost_once_at_its_third_duplicate() {
 }
 
 #[test]
-fn fully_coupled_gives_up_half_of_all_windows() {
+fn fully_coupled_loss_removes_half_of_total_window() {
     let mut windows = Windows::new(Coupling::FullyCoupled, Policy::None, [10.5, 10.5]);
     for _ in 0..3 {
         windows.ack(A, 0);
@@ -225,8 +229,8 @@ fn tcp_door_ignores_duplicates_and_halves_at_a_timeout() {
     windows.time_out();
     assert_eq!(windows.now, 500);
     assert_eq!(windows.cwnd(A), 5.25);
-    let resent: Vec<Data> = windows.send();
-    let of_a: Vec<&Data> = resent.iter().filter(|of| of.subflow == A).collect();
+    let retransmitted: Vec<Data> = windows.send();
+    let of_a: Vec<&Data> = retransmitted.iter().filter(|of| of.subflow == A).collect();
     assert_eq!(of_a.len(), 1);
     assert_eq!(of_a[0].number, 0);
     while windows.sender.counters(A).timeouts == 1 {
@@ -266,7 +270,7 @@ fn windows_open_by_one_in_slow_start() {
 }
 
 #[test]
-fn a_subflow_takes_turns_with_those_that_have_room() {
+fn round_robin_alternates_over_subflows_with_space() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::None, [1.0, 3.0]);
     windows.now = 100;
     windows.ack(A, 1);
@@ -278,7 +282,7 @@ fn a_subflow_takes_turns_with_those_that_have_room() {
 }
 
 #[test]
-fn dsack_blames_the_lowest_segment_of_the_stream() {
+fn dsack_counts_against_lowest_segment_of_stream() {
     // A has 0 2 4 6 of the stream, B 1 3 5 7; data ahead of 0 arrive on B.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     for number in [1, 3, 5] {
@@ -294,8 +298,7 @@ fn dsack_blames_the_lowest_segment_of_the_stream() {
 }
 
 #[test]
-fn dsack_blames_the_lowest_of_those_that_were_never_reported() {
-    // Neither 0 on A nor 1 on B has arrived.
+fn dsack_counts_against_lowest_unreported_segment() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     for number in [3, 5, 7] {
         windows.answer(B, 0, 0, Some([(number, number + 1), (3, 4)]));
@@ -304,7 +307,7 @@ fn dsack_blames_the_lowest_of_those_that_were_never_reported() {
 }
 
 #[test]
-fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
+fn dsack_restores_window_after_second_report() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [8.0, 8.0]);
     for _ in 0..3 {
         windows.ack(B, 0);
@@ -346,7 +349,7 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
 }
 
 #[test]
-fn dsack_does_not_blame_what_it_was_told_of() {
+fn dsack_does_not_count_against_reported_segment() {
     // A has 0 2 4 6 of the stream, B 1 3 5 7. B's reports follow A's acknowledgement of 0, and include B's
     // own first segment.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
@@ -361,7 +364,7 @@ fn dsack_does_not_blame_what_it_was_told_of() {
 }
 
 #[test]
-fn a_later_subflow_is_blamed_in_the_place_of_an_earlier_one_once_for_a_segment() {
+fn dsack_attributes_segment_to_later_subflow_once() {
     // B blocks the stream at 1, and A's first, 2, is not reported.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     windows.ack(A, 1);
@@ -388,7 +391,7 @@ fn eifel_restores_windows_at_an_echo_from_before_the_retransmission() {
 }
 
 #[test]
-fn f_rto_throws_a_window_of_acknowledgements_away() {
+fn f_rto_discards_a_window_of_acknowledgements() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::FRto, [4.0, 1.0]);
     let ack = |next| Ack {
         subflow: A,
@@ -398,9 +401,9 @@ fn f_rto_throws_a_window_of_acknowledgements_away() {
     };
     windows.sender.handle(at(100), &ack(1), || 0.0);
     for next in 2..=4 {
-        windows
-            .sender
-            .handle(at(100), &ack(next), || panic!("it is deaf"));
+        windows.sender.handle(at(100), &ack(next), || {
+            panic!("the acknowledgement is discarded")
+        });
     }
     assert_eq!(windows.sender.state(A).acknowledged, 0);
     windows.sender.handle(at(100), &ack(4), || 0.5);
@@ -421,7 +424,7 @@ fn f_rto_sets_the_window_to_three_at_a_duplicate_after_an_advance_after_a_timeou
 }
 
 #[test]
-fn throughput_is_what_windows_would_let_out() {
+fn throughput_is_computed_from_windows() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::TcpDoor, [10.0, 5.0]);
     assert_eq!(windows.sender.throughput(), None);
     windows.ack(A, 0);
@@ -456,8 +459,8 @@ fn a_sender_is_finished_when_all_is_acknowledged() {
 }
 
 #[test]
-fn each_control_of_the_module_is_one_of_ours() {
-    use crate::algorithm::Declared;
+fn every_module_coupling_has_a_built_in_name() {
+    use crate::algorithm::AlgorithmConfig;
     use crate::{Config, CongestionConfig, Profile};
     for name in Coupling::NAMES {
         let config = Config {
@@ -475,8 +478,8 @@ fn each_control_of_the_module_is_one_of_ours() {
 }
 
 #[test]
-fn each_policy_of_the_module_has_the_name_of_one_of_our_answers() {
-    use crate::algorithm::Declared;
+fn every_module_policy_has_a_built_in_name() {
+    use crate::algorithm::AlgorithmConfig;
     use crate::{Config, Profile, reordering::ReorderingConfig};
     let with = |name: &str| Config {
         reordering: ReorderingConfig::from_name(name).expect(name),

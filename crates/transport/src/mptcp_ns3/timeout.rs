@@ -2,7 +2,6 @@
 
 use ropewalk_quantities::Time;
 
-/// Weight of a new sample in the mean and in the deviation.
 const GAIN: f64 = 0.1;
 const MIN_S: f64 = 0.2;
 /// Mean before the first sample, which comes from data: the module does not measure the handshake.
@@ -52,18 +51,18 @@ impl Timeout {
         (mean > 0.0).then_some(mean)
     }
 
-    pub(super) fn shown(&self) -> [Time; 2] {
+    pub(super) fn mean_and_deviation(&self) -> [Time; 2] {
         let (mean, deviation) = self.estimate.unwrap_or_default();
         [mean, deviation].map(Time::from_secs_f64)
     }
 
     pub(super) fn duration(&self) -> Time {
-        let usual = match self.estimate {
+        let base = match self.estimate {
             None => 2.0 * INITIAL_MEAN_S,
             Some((mean, deviation)) if deviation < mean / 4.0 => 2.0 * mean,
             Some((mean, deviation)) => mean + 4.0 * deviation,
         };
-        Time::from_secs_f64((usual * self.backoff).max(MIN_S))
+        Time::from_secs_f64((base * self.backoff).max(MIN_S))
     }
 }
 
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_steady_round_trip_it_falls_from_five_to_twice_the_mean() {
+    fn timeout_falls_from_5_to_2_means_at_constant_rtt() {
         let mut timeout = Timeout::new();
         assert_eq!(timeout.duration(), Time::from_secs(3));
         timeout.sample(Time::from_millis(300));
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_never_below_200_ms_and_never_backs_off_beyond_64_times() {
+    fn timeout_has_200_ms_minimum_and_64_fold_backoff() {
         let mut timeout = Timeout::new();
         timeout.sample(Time::from_millis(10));
         assert_eq!(timeout.duration(), Time::from_millis(200));

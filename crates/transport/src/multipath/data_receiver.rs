@@ -10,9 +10,9 @@ pub(crate) struct DataReceiver {
     nxt: u64,
     waiting: RangeSet,
     /// `waiting`, plus data that subflows hold behind their own gaps; each byte once. Maintained only while
-    /// `apart`.
+    /// `held_differs`.
     held: RangeSet,
-    apart: bool,
+    held_differs: bool,
     read: u64,
     fin: Option<u64>,
     capacity: u64,
@@ -61,7 +61,7 @@ impl DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
             held: RangeSet::default(),
-            apart: false,
+            held_differs: false,
             read: 0,
             fin: None,
             capacity,
@@ -82,7 +82,6 @@ impl DataReceiver {
         self.scale
     }
 
-    /// Disables window scaling, which the peer does not support.
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
         self.below_scale = 0;
@@ -99,7 +98,7 @@ impl DataReceiver {
     /// Bytes received behind a gap, here or within a subflow.
     #[inline]
     pub(crate) fn held(&self) -> u64 {
-        match self.apart {
+        match self.held_differs {
             true => self.held.covered(),
             false => self.waiting.covered(),
         }
@@ -109,15 +108,15 @@ impl DataReceiver {
     /// are behind a gap.
     #[inline(always)]
     pub(crate) fn take(&mut self, start: u64, len: u64) -> (u64, bool) {
-        if start == self.nxt && self.waiting.is_empty() && !self.apart {
+        if start == self.nxt && self.waiting.is_empty() && !self.held_differs {
             self.nxt += len;
             return (len, false);
         }
-        self.take_among_others(start, len)
+        self.take_partially_new(start, len)
     }
 
     #[inline(never)]
-    fn take_among_others(&mut self, start: u64, len: u64) -> (u64, bool) {
+    fn take_partially_new(&mut self, start: u64, len: u64) -> (u64, bool) {
         let in_order = self.nxt;
         let new = self.on_data(start, len);
         let waits = new > 0 && self.nxt == in_order;
@@ -128,34 +127,34 @@ impl DataReceiver {
     }
 
     /// Prepares for data that a subflow may hold, or that release such data.
-    pub(crate) fn hold_apart(&mut self) {
-        if !self.apart {
-            self.apart = true;
+    pub(crate) fn begin_hold(&mut self) {
+        if !self.held_differs {
+            self.held_differs = true;
             self.held.copy_from(&self.waiting);
         }
     }
 
     /// Sets the bytes behind a gap of a connection whose only subflow holds them in its own order.
     #[inline]
-    pub(crate) fn hold_alone(&mut self, bytes: u64) {
+    pub(crate) fn set_held(&mut self, bytes: u64) {
         self.held.set_to(bytes);
-        self.apart = bytes > 0;
+        self.held_differs = bytes > 0;
     }
 
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
-        if self.apart {
+        if self.held_differs {
             self.held.insert(start.max(self.nxt), start + len);
         }
     }
 
     /// Follows such data: if subflows hold nothing else, a single set suffices.
-    pub(crate) fn hold_together(&mut self) {
-        self.apart = self.held != self.waiting;
+    pub(crate) fn end_hold(&mut self) {
+        self.held_differs = self.held != self.waiting;
     }
 
-    pub(crate) fn give_back(&mut self) {
-        self.waiting.give_back();
-        self.held.give_back();
+    pub(crate) fn release_memory(&mut self) {
+        self.waiting.release_memory();
+        self.held.release_memory();
     }
 
     #[inline]
@@ -177,7 +176,6 @@ impl DataReceiver {
         self.fin = Some(end);
     }
 
-    /// Handles arrived data; returns the number of new bytes.
     #[inline]
     pub(crate) fn on_data(&mut self, start: u64, len: u64) -> u64 {
         let end = start + len;
@@ -196,7 +194,7 @@ impl DataReceiver {
                     self.waiting.remove_below(first_end);
                 }
             }
-            if self.apart {
+            if self.held_differs {
                 self.held.remove_below(self.nxt);
             }
             self.edge = self.edge.max(self.nxt);
@@ -295,7 +293,7 @@ impl DataReceiver {
 
     /// Window rounded to the scale.
     #[inline]
-    pub(crate) fn told(&self, window: u64) -> u32 {
+    pub(crate) fn scaled(&self, window: u64) -> u32 {
         (window & !u64::from(self.below_scale)) as u32
     }
 
@@ -309,9 +307,9 @@ impl DataReceiver {
     /// the buffer, whichever is less).
     #[inline]
     pub(crate) fn update_due(&self, mss: u64, multipath: bool) -> bool {
-        let shut = self.edge - self.nxt < mss;
+        let is_small = self.edge - self.nxt < mss;
         let opened = || self.right_edge(multipath).saturating_sub(self.edge);
-        shut && opened() >= mss.min(self.capacity / 2).max(1)
+        is_small && opened() >= mss.min(self.capacity / 2).max(1)
     }
 
     #[inline]
@@ -356,7 +354,6 @@ mod tests {
         assert_eq!(receiver.window(false), u64::from(u16::MAX));
     }
 
-    /// Half of 100,000 bytes may be advertised.
     fn linux() -> DataReceiver {
         DataReceiver::new(&Config::profile(Profile::Linux).with(|config| {
             config.receive_buffer.size = Bytes::new(100_000);
@@ -365,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_window_only_data_in_order_are_taken() {
+    fn data_beyond_window_are_accepted_only_in_order() {
         let mut rx = linux();
         assert_eq!(rx.edge(), 50_000);
         assert_eq!(rx.on_data(49_000, 1000), 1000);
@@ -382,15 +379,14 @@ mod tests {
         let mut rx = linux();
         assert_eq!(rx.scale(), Some(7));
         let window = rx.shared_window();
-        assert_eq!((window, rx.told(window)), (50_048, 50_048));
+        assert_eq!((window, rx.scaled(window)), (50_048, 50_048));
         // Data behind a gap leave less than a half; the edge stays.
         rx.on_data(1000, 29_000);
         rx.on_data(0, 500);
         rx.read(500);
         let window = rx.shared_window();
-        assert_eq!((window, rx.told(window)), (49_548, 49_536));
+        assert_eq!((window, rx.scaled(window)), (49_548, 49_536));
         assert_eq!(rx.edge(), 50_048);
-        // Less than a sixteenth is not advertised.
         let mut rx = linux();
         rx.on_data(0, 48_000);
         assert_eq!(rx.shared_window(), 2000);

@@ -109,8 +109,8 @@ impl DataSender {
         if self.closed {
             return 0;
         }
-        let beside = ((self.nxt - self.una) * u64::from(self.overhead)) >> 10;
-        let held = self.written - self.una + beside;
+        let overhead = ((self.nxt - self.una) * u64::from(self.overhead)) >> 10;
+        let held = self.written - self.una + overhead;
         if self.blocked && self.grows && 3 * held > 2 * self.capacity {
             return 0;
         }
@@ -147,8 +147,8 @@ impl DataSender {
 
     /// Next check for data that would miss their deadline, if any data have one.
     #[inline]
-    pub(crate) fn look_at(&mut self) -> Option<&mut Time> {
-        Some(&mut self.deadlines.as_mut()?.look_at)
+    pub(crate) fn next_check(&mut self) -> Option<&mut Time> {
+        Some(&mut self.deadlines.as_mut()?.next_check)
     }
 
     /// Deadline of the next unassigned byte, and the number of bytes from it on that share that deadline.
@@ -182,7 +182,6 @@ impl DataSender {
         self.edge.saturating_sub(self.nxt)
     }
 
-    /// Size of the peer's window, as of the last acknowledgement.
     #[inline]
     pub(crate) fn window_size(&self) -> u64 {
         self.edge.saturating_sub(self.una)
@@ -205,7 +204,6 @@ impl DataSender {
         self.una == self.written && !self.closed
     }
 
-    /// Whether the right edge `edge` would extend the peer's window.
     pub(crate) fn moves_window(&self, edge: u64) -> bool {
         edge > self.edge
     }
@@ -245,7 +243,7 @@ mod tests {
     use crate::Profile;
 
     #[test]
-    fn what_the_peer_has_is_not_reinjected() {
+    fn acknowledged_data_are_not_reinjected() {
         let mut tx = DataSender::new(&Config::profile(Profile::Rfc));
         tx.write(3000);
         tx.assign(3000);

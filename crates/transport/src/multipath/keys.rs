@@ -5,7 +5,6 @@ use core::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// Keys of both sides of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) own: u64,
@@ -119,7 +118,7 @@ mod tests {
     const KEY_B: u64 = 0x46fe_363d_617f_8852;
 
     #[test]
-    fn tokens_and_initial_data_sequence_numbers_as_linux_has_them() {
+    fn tokens_and_initial_data_sequence_numbers_equal_linux() {
         assert_eq!(token(KEY_A), 0x7c03_7e83);
         assert_eq!(token(KEY_B), 0x173b_55b7);
         assert_eq!(initial_data_sequence_number(KEY_A), 0xf83b_d545_ff2a_fafc);
@@ -128,7 +127,7 @@ mod tests {
 
     /// RFC 8684, 3.2: a nonce protects a join against replay, so none may repeat.
     #[test]
-    fn each_subflow_of_each_end_has_a_nonce_of_its_own() {
+    fn join_nonces_are_unique() {
         let ends = [KEY_A, KEY_B, KEY_A ^ KEY_B].map(|seed| Keys::new(KEY_A, seed));
         let nonces: BTreeSet<u32> = ends
             .iter()

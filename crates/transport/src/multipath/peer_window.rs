@@ -8,7 +8,7 @@
 pub(crate) struct PeerWindow {
     window: u64,
     /// Offset of the segment that advertised it (RFC 9293's SND.WL1).
-    given_by: u64,
+    advertised_by: u64,
 }
 
 impl PeerWindow {
@@ -16,11 +16,11 @@ impl PeerWindow {
     /// Returns the window that counts (`tcp_may_update_window`).
     #[inline]
     pub(crate) fn update(&mut self, advances: bool, seq: u64, window: u64) -> u64 {
-        let opens = seq == self.given_by && (window > self.window || window == 0);
-        if advances || seq > self.given_by || opens {
+        let opens = seq == self.advertised_by && (window > self.window || window == 0);
+        if advances || seq > self.advertised_by || opens {
             *self = PeerWindow {
                 window,
-                given_by: seq,
+                advertised_by: seq,
             };
         }
         self.window
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repeated_acknowledgement_opens_the_window_or_shuts_it_but_does_not_lessen_it() {
+    fn repeated_acknowledgement_opens_or_closes_but_never_shrinks_window() {
         let mut peer = PeerWindow::default();
         assert_eq!(peer.update(true, 1, 50_000), 50_000);
         assert_eq!(peer.update(false, 1, 20_000), 50_000);

@@ -26,7 +26,6 @@ impl ReceiveAutotuning {
         }
     }
 
-    /// Whether a round trip has passed, as far as is known.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         now.saturating_sub(self.since) >= self.round_trip
@@ -58,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_follows_what_is_read_in_a_round_trip() {
+    fn window_follows_bytes_read_per_round_trip() {
         let ms = Time::from_millis;
         let mut tuning = ReceiveAutotuning::new(1000);
         assert_eq!(tuning.measure(ms(50), 8000, ms(100)), None);

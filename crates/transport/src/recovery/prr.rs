@@ -17,7 +17,7 @@ impl Prr {
     }
 
     #[inline]
-    pub(crate) fn count_out(&mut self, len: u64) {
+    pub(crate) fn count_sent(&mut self, len: u64) {
         self.out += len;
     }
 

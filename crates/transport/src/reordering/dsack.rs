@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    AckSigns, Answer, Evidence, Ignored, Loss, Phase, Remark, ReorderingPolicy, Resent, Settings,
-    restore,
+    AckInfo, Actions, Evidence, Ignored, Loss, Phase, Remark, ReorderingPolicy, Retransmission,
+    Settings, restore,
 };
 use crate::algorithm::algorithm;
 
@@ -22,7 +22,7 @@ impl DsackConfig {
             is_off: !settings.sack,
             is_barred: false,
             episode: 0,
-            resent: VecDeque::new(),
+            retransmitted: VecDeque::new(),
             forgot_before: 0,
             highest: 0,
             highest_sacked: 0,
@@ -31,7 +31,7 @@ impl DsackConfig {
 }
 
 /// Number of retransmissions that are stored, since reports may arrive after the next loss.
-const REMEMBERED: usize = 1024;
+const MAX_STORED: usize = 1024;
 
 /// State of the D-SACK policy on one subflow.
 #[derive(Clone, Debug)]
@@ -42,8 +42,7 @@ pub struct Dsack {
     is_off: bool,
     is_barred: bool,
     episode: u64,
-    /// Retransmitted segments, newest last.
-    resent: VecDeque<Copies>,
+    retransmitted: VecDeque<Copies>,
     /// Retransmissions before this offset were discarded.
     forgot_before: u64,
     /// End of the highest selectively acknowledged range: in the episode, and now.
@@ -63,7 +62,7 @@ struct Copies {
 impl Dsack {
     /// Marks reported segments (RFC 3708, section 3, steps A.1 to A.4). Returns whether the report belongs to
     /// this episode, or why it is ignored.
-    fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> Result<bool, Ignored> {
+    fn take(&mut self, range: (u64, u64), signs: &AckInfo) -> Result<bool, Ignored> {
         let sacked_before = signs.sacked_in_all.saturating_sub(signs.sacked);
         let una_before = signs.una - signs.advanced;
         if sacked_before == 0 && range.0 == una_before {
@@ -72,7 +71,7 @@ impl Dsack {
             return Err(Ignored::AcksLost);
         }
         let of = |copies: &&mut Copies| copies.seq <= range.0 && range.1 <= copies.end;
-        let Some(copies) = self.resent.iter_mut().rev().find(of) else {
+        let Some(copies) = self.retransmitted.iter_mut().rev().find(of) else {
             // A.4: this endpoint did not retransmit it.
             self.is_off = range.0 >= self.forgot_before;
             return match self.is_off {
@@ -90,47 +89,47 @@ impl Dsack {
     }
 
     fn of_episode(&self) -> impl Iterator<Item = &Copies> {
-        let newest = self.resent.iter().rev();
+        let newest = self.retransmitted.iter().rev();
         newest.take_while(|copies| copies.episode == self.episode)
     }
 }
 
-fn ignored(why: Ignored) -> Answer {
-    Answer::NOTHING.remark(Remark::Ignored(why))
+fn ignored(why: Ignored) -> Actions {
+    Actions::NOTHING.remark(Remark::Ignored(why))
 }
 
 impl ReorderingPolicy for Dsack {
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         true
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         self.highest_sacked = signs.highest_sacked;
         if signs.phase != Phase::Open {
             self.highest = self.highest.max(signs.highest_sacked);
         }
         let Some(range) = signs.duplicate_report.filter(|_| !self.is_off) else {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         };
         if signs.answers_probe {
             return ignored(Ignored::AnswersProbe);
         }
         match self.take(range, signs) {
             Ok(true) if !self.is_barred => {}
-            Ok(_) => return Answer::NOTHING,
+            Ok(_) => return Actions::NOTHING,
             Err(why) => return ignored(why),
         }
         let Some(before) = signs.before else {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         };
         if !self.of_episode().all(|copies| copies.is_reported) {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         let first = self.of_episode().map(|copies| copies.seq).min();
         let first = first.unwrap_or(before.una);
         let extent = restore::extent(first, self.highest, signs, &self.settings);
         let undo = restore::undo(signs, &before, Evidence::Duplicates, &self.settings);
-        Answer::undo(undo).raise_to(extent, signs)
+        Actions::undo(undo).raise_to(extent, signs)
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -141,26 +140,26 @@ impl ReorderingPolicy for Dsack {
         }
     }
 
-    fn on_retransmit(&mut self, resent: &Resent) {
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
         if self.is_off {
             return;
         }
         let known = self
-            .resent
+            .retransmitted
             .iter()
-            .rposition(|copies| copies.seq == resent.seq);
-        let times = match known.and_then(|place| self.resent.remove(place)) {
+            .rposition(|copies| copies.seq == retransmitted.seq);
+        let times = match known.and_then(|place| self.retransmitted.remove(place)) {
             Some(copies) => copies.times + 1,
             None => 1,
         };
-        if self.resent.len() == REMEMBERED
-            && let Some(oldest) = self.resent.pop_front()
+        if self.retransmitted.len() == MAX_STORED
+            && let Some(oldest) = self.retransmitted.pop_front()
         {
             self.forgot_before = self.forgot_before.max(oldest.end);
         }
-        self.resent.push_back(Copies {
-            seq: resent.seq,
-            end: resent.end,
+        self.retransmitted.push_back(Copies {
+            seq: retransmitted.seq,
+            end: retransmitted.end,
             episode: self.episode,
             times,
             is_reported: false,

@@ -3,7 +3,9 @@
 
 use ropewalk_quantities::Time;
 
-use super::{AckSigns, Answer, Evidence, Loss, ReorderingPolicy, Resent, Settings, restore};
+use super::{
+    AckInfo, Actions, Evidence, Loss, ReorderingPolicy, Retransmission, Settings, restore,
+};
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
@@ -18,7 +20,7 @@ impl EifelConfig {
     pub fn build(self, settings: &Settings) -> Eifel {
         Eifel {
             settings: *settings,
-            waits: Waits::ForLoss,
+            state: EifelState::Idle,
             reports_duplicates: false,
         }
     }
@@ -26,52 +28,52 @@ impl EifelConfig {
 
 /// State of an episode of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waits {
-    ForLoss,
-    ToResend,
+enum EifelState {
+    Idle,
+    LossDetected,
     /// The first segment was retransmitted at this time (RetransmitTS); the next acknowledgement of new data
     /// decides.
-    ForAck(Time),
+    AwaitingAck(Time),
 }
 
 /// State of the Eifel policy on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Eifel {
     settings: Settings,
-    waits: Waits,
-    /// The peer has reported duplicates before (D-SACK).
+    state: EifelState,
     reports_duplicates: bool,
 }
 
 impl ReorderingPolicy for Eifel {
-    fn rests(&self) -> bool {
-        self.waits == Waits::ForLoss
+    fn ignores_plain_acks(&self) -> bool {
+        self.state == EifelState::Idle
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         let reported = signs.duplicate_report.is_some();
         let reported_before = self.reports_duplicates;
         self.reports_duplicates |= reported;
         if signs.advanced == 0 {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         // Step 3: the first acceptable acknowledgement decides.
-        let (Waits::ForAck(resent_at), Some(before)) = (self.waits, signs.before) else {
-            return Answer::NOTHING;
+        let (EifelState::AwaitingAck(retransmitted_at), Some(before)) = (self.state, signs.before)
+        else {
+            return Actions::NOTHING;
         };
-        self.waits = Waits::ForLoss;
-        let is_older = signs.echo.is_some_and(|echo| echo < resent_at);
+        self.state = EifelState::Idle;
+        let is_older = signs.echo.is_some_and(|echo| echo < retransmitted_at);
         // Step 5: if everything outstanding is acknowledged, all acknowledgements of the original
         // transmissions may have been lost; a peer with D-SACK would have reported duplicates.
         let is_sure = !reported && (reported_before || signs.outstanding > 0);
         if !is_older || !is_sure {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         let evidence = match before.cause {
             Congestion::Timeout => Evidence::LateAfterTimeout,
             Congestion::FastRetransmit => Evidence::Late,
         };
-        let answer = Answer::undo(restore::undo(signs, &before, evidence, &self.settings));
+        let answer = Actions::undo(restore::undo(signs, &before, evidence, &self.settings));
         match before.cause {
             Congestion::Timeout => answer,
             Congestion::FastRetransmit => {
@@ -84,13 +86,13 @@ impl ReorderingPolicy for Eifel {
 
     fn on_loss(&mut self, loss: &Loss) {
         if loss.is_first() && self.settings.timestamps {
-            self.waits = Waits::ToResend;
+            self.state = EifelState::LossDetected;
         }
     }
 
-    fn on_retransmit(&mut self, resent: &Resent) {
-        if self.waits == Waits::ToResend {
-            self.waits = Waits::ForAck(resent.now);
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
+        if self.state == EifelState::LossDetected {
+            self.state = EifelState::AwaitingAck(retransmitted.now);
         }
     }
 }

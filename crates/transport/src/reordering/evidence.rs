@@ -25,14 +25,14 @@ impl Evidence {
 
 /// Detection of reordering; in parentheses, the name of Linux's counter in nstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sighting {
+pub enum ReorderingSign {
     /// A segment that was sent once was acknowledged after a later one (`TCPSACKReorder`).
     Acknowledged,
     /// A timestamp from before the first retransmission was echoed (`TCPTSReorder`).
     Echoed,
 }
 
-impl Sighting {
+impl ReorderingSign {
     /// Number of kinds.
-    pub const COUNT: usize = Sighting::Echoed as usize + 1;
+    pub const COUNT: usize = ReorderingSign::Echoed as usize + 1;
 }

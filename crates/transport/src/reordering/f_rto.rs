@@ -2,8 +2,8 @@
 //! acknowledged, nothing was lost (RFC 5682). The windows are restored according to RFC 4015.
 
 use super::{
-    AckSigns, Answer, Evidence, FrtoStep, Loss, Phase, Remark, ReorderingPolicy, Resent, Settings,
-    restore,
+    AckInfo, Actions, Evidence, FrtoStep, Loss, Phase, Remark, ReorderingPolicy, Retransmission,
+    Settings, restore,
 };
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
@@ -21,7 +21,7 @@ impl FrtoConfig {
             settings: *settings,
             step: Step::Off,
             recovery_point: 0,
-            resent_until: 0,
+            retransmitted_until: 0,
         }
     }
 }
@@ -42,65 +42,65 @@ pub struct Frto {
     step: Step,
     /// End of sent data when the first acknowledgement after the last timeout arrived (RecoveryPoint).
     recovery_point: u64,
-    resent_until: u64,
+    retransmitted_until: u64,
 }
 
 impl Frto {
     /// Step 2.
-    fn first(&mut self, signs: &AckSigns) -> Answer {
+    fn first(&mut self, signs: &AckInfo) -> Actions {
         if signs.advanced == 0 {
             // With SACK the scoreboard has processed it; the next acknowledgement decides (3.1).
             if self.settings.sack {
-                return Answer::NOTHING;
+                return Actions::NOTHING;
             }
             self.step = Step::Off;
-            return told(FrtoStep::Believed);
+            return remark(FrtoStep::Believed);
         }
         self.recovery_point = signs.nxt;
         let covers_all = signs.outstanding == 0;
-        let leaves_resent = !self.settings.sack && signs.una < self.resent_until;
-        if covers_all || leaves_resent {
+        let leaves_retransmitted = !self.settings.sack && signs.una < self.retransmitted_until;
+        if covers_all || leaves_retransmitted {
             self.step = Step::Off;
-            return told(FrtoStep::Believed).limit(2 * signs.mss);
+            return remark(FrtoStep::Believed).limit(2 * signs.mss);
         }
         self.step = Step::Second;
-        Answer {
+        Actions {
             send_new: 2,
-            ..told(FrtoStep::NewDataFirst).limit(signs.pipe + 2 * signs.mss)
+            ..remark(FrtoStep::NewDataFirst).limit(signs.pipe + 2 * signs.mss)
         }
     }
 
     /// Step 3.
-    fn second(&mut self, signs: &AckSigns) -> Answer {
+    fn second(&mut self, signs: &AckInfo) -> Actions {
         self.step = Step::Off;
         let beyond = signs.ack > self.recovery_point || signs.highest_sacked > self.recovery_point;
         match signs.before {
             Some(before) if signs.original && !beyond => {
                 self.recovery_point = signs.una;
                 let evidence = Evidence::NeverResent;
-                Answer::undo(restore::undo(signs, &before, evidence, &self.settings))
+                Actions::undo(restore::undo(signs, &before, evidence, &self.settings))
                     .remark(Remark::Step(FrtoStep::Spurious))
             }
-            _ => told(FrtoStep::Confirmed).limit(3 * signs.mss),
+            _ => remark(FrtoStep::Confirmed).limit(3 * signs.mss),
         }
     }
 }
 
-fn told(step: FrtoStep) -> Answer {
-    Answer::NOTHING.remark(Remark::Step(step))
+fn remark(step: FrtoStep) -> Actions {
+    Actions::NOTHING.remark(Remark::Step(step))
 }
 
 impl ReorderingPolicy for Frto {
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         self.step == Step::Off
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         match self.step {
-            Step::Off => Answer::NOTHING,
+            Step::Off => Actions::NOTHING,
             _ if signs.phase != Phase::Loss => {
                 self.step = Step::Off;
-                Answer::NOTHING
+                Actions::NOTHING
             }
             Step::First => self.first(signs),
             Step::Second => self.second(signs),
@@ -109,20 +109,24 @@ impl ReorderingPolicy for Frto {
 
     fn on_loss(&mut self, loss: &Loss) {
         // Step 1. A timeout in fast recovery, or of data retransmitted by a timeout, is inconclusive.
-        let tells = loss.cause == Congestion::Timeout
+        let is_conclusive = loss.cause == Congestion::Timeout
             && loss
                 .before
                 .is_some_and(|before| before.cause == Congestion::Timeout)
             && self.recovery_point <= loss.una;
-        self.step = if tells { Step::First } else { Step::Off };
-        self.resent_until = 0;
+        self.step = if is_conclusive {
+            Step::First
+        } else {
+            Step::Off
+        };
+        self.retransmitted_until = 0;
     }
 
-    fn on_retransmit(&mut self, resent: &Resent) {
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
         if self.step == Step::Second {
             // There were no new data to send, or no space for them.
             self.step = Step::Off;
         }
-        self.resent_until = self.resent_until.max(resent.end);
+        self.retransmitted_until = self.retransmitted_until.max(retransmitted.end);
     }
 }

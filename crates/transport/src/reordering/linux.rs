@@ -15,8 +15,8 @@ use ropewalk_quantities::Time;
 
 use super::restore::MAX_THRESHOLD;
 use super::{
-    AckSigns, Answer, Before, Evidence, FrtoStep, Loss, Marks, Phase, Remark, ReorderingPolicy,
-    Resent, Settings, Sighting, Undo,
+    AckInfo, Actions, Before, Evidence, FrtoStep, Loss, LostMarks, Phase, Remark, ReorderingPolicy,
+    ReorderingSign, Retransmission, Settings, Undo,
 };
 use crate::algorithm::algorithm;
 use crate::congestion::{Congestion, Window};
@@ -34,9 +34,9 @@ impl LinuxConfig {
             settings: *settings,
             marker: 0,
             unreported: None,
-            resent: 0,
+            retransmitted: 0,
             reported: 0,
-            resent_at: None,
+            retransmitted_at: None,
             runs_frto: false,
             timed_out: false,
         }
@@ -53,10 +53,10 @@ pub struct Linux {
     /// (undo_retrans).
     unreported: Option<u64>,
     /// Total retransmissions, and total reported duplicates (total_retrans, dsack_dups).
-    resent: u64,
+    retransmitted: u64,
     reported: u64,
     /// When the first segment of the episode was retransmitted (retrans_stamp).
-    resent_at: Option<Time>,
+    retransmitted_at: Option<Time>,
     /// A timeout may still be found spurious (frto).
     runs_frto: bool,
     timed_out: bool,
@@ -64,30 +64,30 @@ pub struct Linux {
 
 impl Linux {
     /// tcp_packet_delayed(): whether the arrived segment was sent before the first retransmission, if any.
-    fn is_late(&self, signs: &AckSigns) -> bool {
-        let Some(resent_at) = self.resent_at else {
+    fn is_late(&self, signs: &AckInfo) -> bool {
+        let Some(retransmitted_at) = self.retransmitted_at else {
             // Linux ignores a probe's retransmission here, and would undo the loss that it repaired.
             return self.unreported.is_none();
         };
         let echo = signs.echo.filter(|_| self.settings.timestamps);
-        echo.is_some_and(|echo| echo < resent_at)
+        echo.is_some_and(|echo| echo < retransmitted_at)
     }
 
     /// tcp_may_undo()
-    fn may_undo(&self, signs: &AckSigns) -> bool {
+    fn may_undo(&self, signs: &AckInfo) -> bool {
         self.unreported == Some(0) || self.is_late(signs)
     }
 
     /// Counts a reported duplicate that may be of a retransmission in this episode (tcp_dsack_seen,
     /// tcp_sacktag_one).
-    fn take_report(&mut self, signs: &AckSigns) {
+    fn take_report(&mut self, signs: &AckInfo) {
         let Some((start, end)) = signs.duplicate_report else {
             return;
         };
         let segments = (end - start).div_ceil(signs.mss);
         self.reported += segments;
         // If more duplicates were reported than retransmissions sent, the network duplicates segments.
-        if self.reported <= self.resent
+        if self.reported <= self.retransmitted
             && end > self.marker
             && let Some(unreported) = &mut self.unreported
         {
@@ -96,30 +96,30 @@ impl Linux {
     }
 
     /// tcp_check_sack_reordering(): the segment at this offset was reordered.
-    fn note_late(&self, late: u64, sighting: Sighting, signs: &AckSigns) -> Answer {
+    fn note_late(&self, late: u64, sign: ReorderingSign, signs: &AckInfo) -> Actions {
         let extent = match self.settings.sack {
             true => signs.highest_sacked.max(signs.una).saturating_sub(late),
             // tcp_check_reno_reordering()
             false => signs.nxt.saturating_sub(late),
         };
         if extent == 0 {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         let threshold = extent.div_ceil(signs.mss).min(MAX_THRESHOLD) as u32;
-        Answer {
+        Actions {
             threshold: (threshold > signs.threshold).then_some(threshold),
-            saw_reordering: Some(sighting),
-            ..Answer::NOTHING
+            reordering_sign: Some(sign),
+            ..Actions::NOTHING
         }
     }
 
     /// tcp_process_loss()
-    fn after_timeout(&mut self, signs: &AckSigns, before: &Before) -> Answer {
+    fn after_timeout(&mut self, signs: &AckInfo, before: &Before) -> Actions {
         if signs.advanced > 0 && self.may_undo(signs) {
             return self.undo(signs, before, Evidence::LateAfterTimeout);
         }
         if !self.runs_frto {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         let beyond = signs.ack > signs.point || signs.highest_sacked > signs.point;
         if signs.original && !beyond {
@@ -127,20 +127,20 @@ impl Linux {
             let undone = self.undo(signs, before, Evidence::NeverResent);
             return undone.remark(Remark::Step(FrtoStep::Spurious));
         }
-        let took = |step| Answer::NOTHING.remark(Remark::Step(step));
+        let took = |step| Actions::NOTHING.remark(Remark::Step(step));
         let sent_new = signs.nxt > signs.point;
         if sent_new {
             // Step 3a: the loss was real.
             self.runs_frto = signs.sacked == 0 && signs.advanced > 0;
             return match self.runs_frto {
-                true => Answer::NOTHING,
+                true => Actions::NOTHING,
                 false => took(FrtoStep::Confirmed),
             };
         }
         match signs.advanced {
-            0 => Answer::NOTHING,
+            0 => Actions::NOTHING,
             // Step 2b: new data first, as much as the window allows.
-            _ if signs.ack < signs.point => Answer {
+            _ if signs.ack < signs.point => Actions {
                 send_new: u32::MAX,
                 ..took(FrtoStep::NewDataFirst)
             },
@@ -150,23 +150,23 @@ impl Linux {
 
     /// In fast recovery: undoes at its end, if a segment was late (tcp_try_undo_recovery and
     /// tcp_try_undo_partial), or if everything retransmitted is reported (tcp_try_undo_dsack).
-    fn in_recovery(&mut self, signs: &AckSigns, before: &Before) -> Answer {
+    fn in_recovery(&mut self, signs: &AckInfo, before: &Before) -> Actions {
         if signs.una >= signs.point {
             return match self.may_undo(signs) {
                 true => self.undo(signs, before, Evidence::AtTheEnd),
-                false => Answer::NOTHING,
+                false => Actions::NOTHING,
             };
         }
         if signs.advanced > 0 && self.is_late(signs) {
-            let seen = self.note_late(signs.una - signs.advanced, Sighting::Echoed, signs);
-            return match signs.resent_in_flight {
+            let seen = self.note_late(signs.una - signs.advanced, ReorderingSign::Echoed, signs);
+            return match signs.retransmission_in_flight {
                 // Until the fate of each retransmission is known, new segments are sent, and none is
                 // retransmitted.
-                true => Answer {
+                true => Actions {
                     send_new: u32::MAX,
                     ..seen
                 },
-                false => Answer {
+                false => Actions {
                     undo: self.undo(signs, before, Evidence::Late).undo,
                     ..seen
                 },
@@ -174,45 +174,45 @@ impl Linux {
         }
         match self.unreported {
             Some(0) => self.undo(signs, before, Evidence::Duplicates),
-            _ => Answer::NOTHING,
+            _ => Actions::NOTHING,
         }
     }
 
     /// tcp_undo_cwnd_reduction()
-    fn undo(&mut self, signs: &AckSigns, before: &Before, evidence: Evidence) -> Answer {
+    fn undo(&mut self, signs: &AckInfo, before: &Before, evidence: Evidence) -> Actions {
         self.unreported = None;
-        self.resent_at = None;
+        self.retransmitted_at = None;
         self.runs_frto = false;
         // tcp_current_ssthresh(): outside of recovery, it is close to the window.
         let cwnd = before.window.cwnd;
         let ssthresh = before.window.ssthresh.max(cwnd / 2 + cwnd / 4);
-        Answer::undo(Undo {
+        Actions::undo(Undo {
             window: Window {
                 cwnd: signs.window.cwnd.max(cwnd),
                 ssthresh: signs.window.ssthresh.max(ssthresh),
             },
             marks: match evidence {
-                Evidence::Duplicates | Evidence::AtTheEnd => Marks::Kept,
-                _ => Marks::Reconsidered,
+                Evidence::Duplicates | Evidence::AtTheEnd => LostMarks::Kept,
+                _ => LostMarks::Reconsidered,
             },
-            renews_timeout: false,
+            adapts_rto: false,
             evidence,
         })
     }
 }
 
 impl ReorderingPolicy for Linux {
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         true
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         if !signs.answers_probe {
             self.take_report(signs);
         }
         let seen = match signs.late.filter(|_| self.settings.sack) {
-            Some(late) => self.note_late(late, Sighting::Acknowledged, signs),
-            None => Answer::NOTHING,
+            Some(late) => self.note_late(late, ReorderingSign::Acknowledged, signs),
+            None => Actions::NOTHING,
         };
         let Some(before) = signs.before.filter(|_| !signs.out_of_order) else {
             return seen;
@@ -223,11 +223,11 @@ impl ReorderingPolicy for Linux {
             Phase::Open if self.unreported == Some(0) => {
                 self.undo(signs, &before, Evidence::Duplicates)
             }
-            Phase::Open => Answer::NOTHING,
+            Phase::Open => Actions::NOTHING,
         };
-        Answer {
+        Actions {
             threshold: answer.threshold.max(seen.threshold),
-            saw_reordering: answer.saw_reordering.or(seen.saw_reordering),
+            reordering_sign: answer.reordering_sign.or(seen.reordering_sign),
             ..answer
         }
     }
@@ -242,13 +242,13 @@ impl ReorderingPolicy for Linux {
             let copies = loss.copies_in_flight.div_ceil(loss.mss);
             self.marker = loss.una;
             self.unreported = (copies > 0).then_some(copies);
-            self.resent_at = None;
+            self.retransmitted_at = None;
         }
     }
 
-    fn on_retransmit(&mut self, resent: &Resent) {
-        self.resent += 1;
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
+        self.retransmitted += 1;
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
-        self.resent_at.get_or_insert(resent.now);
+        self.retransmitted_at.get_or_insert(retransmitted.now);
     }
 }

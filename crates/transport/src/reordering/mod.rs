@@ -3,14 +3,14 @@
 //!
 //! | sign | input | used by |
 //! | --- | --- | --- |
-//! | a segment is reported to have arrived twice (D-SACK, RFC 2883) | [`AckSigns::duplicate_report`] | RFC 3708, Linux |
-//! | an acknowledgement echoes a time before the retransmission that it follows | [`AckSigns::echo`], [`Resent::now`] | Eifel, RFC 3522 |
-//! | after a timeout, data are acknowledged that were never retransmitted | [`AckSigns::original`], [`Loss`] | F-RTO, RFC 5682 |
-//! | an acknowledgement was overtaken by a later one | [`AckSigns::out_of_order`] | TCP-DOOR (Wang and Zhang 2002) |
-//! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
-//! | how far a segment was overtaken | [`AckSigns::late`], [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
+//! | a segment is reported to have arrived twice (D-SACK, RFC 2883) | [`AckInfo::duplicate_report`] | RFC 3708, Linux |
+//! | an acknowledgement echoes a time before the retransmission that it follows | [`AckInfo::echo`], [`Retransmission::now`] | Eifel, RFC 3522 |
+//! | after a timeout, data are acknowledged that were never retransmitted | [`AckInfo::original`], [`Loss`] | F-RTO, RFC 5682 |
+//! | an acknowledgement was overtaken by a later one | [`AckInfo::out_of_order`] | TCP-DOOR (Wang and Zhang 2002) |
+//! | a data segment was overtaken, here or at the peer | [`DataInfo`], [`AckInfo::peer_reported_out_of_order`] | TCP-DOOR |
+//! | how far a segment was overtaken | [`AckInfo::late`], [`AckInfo::highest_sacked`], [`AckInfo::duplicates`] | RFC 4653, Linux |
 //!
-//! It returns an [`Answer`], which the sender carries out: undo, another threshold, a freeze, new data first.
+//! It returns [`Actions`], which the sender carries out: undo, another threshold, a freeze, new data first.
 
 pub mod dsack;
 pub mod eifel;
@@ -27,12 +27,12 @@ use std::fmt;
 
 use ropewalk_quantities::Time;
 
-use crate::algorithm::{Own, registry};
+use crate::algorithm::{Custom, registry};
 use crate::congestion::{Congestion, Window};
 use crate::initial_window::InitialWindow;
 
 pub use crate::recovery::{Before, Phase};
-pub use evidence::{Evidence, Sighting};
+pub use evidence::{Evidence, ReorderingSign};
 pub use remark::{FrtoStep, Ignored, Remark};
 
 registry! {
@@ -57,14 +57,14 @@ registry! {
         /// `ncr`
         Ncr(ncr::NcrConfig => ncr::Ncr),
         /// `tcp-door`
-        Door(tcp_door::DoorConfig => tcp_door::Door),
+        TcpDoor(tcp_door::TcpDoorConfig => tcp_door::TcpDoor),
         /// A user's own policy.
-        Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
+        Custom(CustomReordering => Box<dyn ReorderingPolicy + Send>),
     }
 }
 
-/// A user's own policy, one for each subflow ([`Own::new`]).
-pub type OwnReordering = Own<Settings, Box<dyn ReorderingPolicy + Send>>;
+/// A user's own policy, one for each subflow ([`Custom::new`]).
+pub type CustomReordering = Custom<Settings, Box<dyn ReorderingPolicy + Send>>;
 
 /// The settings of an endpoint that policies use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,16 +82,16 @@ pub struct Settings {
 /// A policy that observes a subflow for signs of spurious losses.
 pub trait ReorderingPolicy: fmt::Debug {
     /// Handles an acknowledgement, before losses that it indicates are searched.
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer;
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions;
 
     /// Whether an acknowledgement of new data without other information, while no loss is known, would have
     /// no effect at all. Such acknowledgements and data in order are then not passed to the policy.
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         false
     }
 
     /// Window and FlightSize in bytes from which a reduction is computed, if not the present ones: the data
-    /// in flight before [`Answer::window`] allowed segments to be sent on duplicates.
+    /// in flight before [`Actions::window`] allowed segments to be sent on duplicates.
     fn reduces_from(&self) -> Option<u64> {
         None
     }
@@ -100,18 +100,18 @@ pub trait ReorderingPolicy: fmt::Debug {
     fn on_loss(&mut self, _loss: &Loss) {}
 
     /// Handles the retransmission of a segment.
-    fn on_retransmit(&mut self, _resent: &Resent) {}
+    fn on_retransmit(&mut self, _resent: &Retransmission) {}
 
     /// Handles a data segment that arrived here. Returns whether to report it to the peer as out of order:
     /// the next acknowledgement then has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
-    fn on_data(&mut self, _data: &DataSigns) -> bool {
+    fn on_data(&mut self, _data: &DataInfo) -> bool {
         false
     }
 }
 
 /// Actions that a policy requests, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct Actions {
     /// The losses of this episode were spurious.
     pub undo: Option<Undo>,
     /// New duplicate-acknowledgement threshold, at least three. A timeout resets it.
@@ -122,7 +122,7 @@ pub struct Answer {
     /// new data.
     pub send_new: u32,
     /// Reordering was detected: RACK waits for late segments from now on (RFC 8985, 6.2, step 3).
-    pub saw_reordering: Option<Sighting>,
+    pub reordering_sign: Option<ReorderingSign>,
     /// Limit of the window after the acknowledgement, in bytes.
     pub limit: Option<u64>,
     /// New windows, while no loss is known and nothing is undone; the acknowledgement does not grow them
@@ -132,31 +132,31 @@ pub struct Answer {
     pub remark: Option<Remark>,
 }
 
-impl Answer {
+impl Actions {
     /// No action.
-    pub const NOTHING: Answer = Answer {
+    pub const NOTHING: Actions = Actions {
         undo: None,
         threshold: None,
         freeze: None,
         send_new: 0,
-        saw_reordering: None,
+        reordering_sign: None,
         limit: None,
         window: None,
         remark: None,
     };
 
     /// Only an undo.
-    pub fn undo(undo: Undo) -> Answer {
-        Answer {
+    pub fn undo(undo: Undo) -> Actions {
+        Actions {
             undo: Some(undo),
-            ..Answer::NOTHING
+            ..Actions::NOTHING
         }
     }
 
     /// Adds a lower bound of the threshold.
     #[must_use]
-    pub fn raise(self, threshold: u32) -> Answer {
-        Answer {
+    pub fn raise(self, threshold: u32) -> Actions {
+        Actions {
             threshold: Some(threshold),
             ..self
         }
@@ -164,8 +164,8 @@ impl Answer {
 
     /// Adds a limit of the window.
     #[must_use]
-    pub fn limit(self, limit: u64) -> Answer {
-        Answer {
+    pub fn limit(self, limit: u64) -> Actions {
+        Actions {
             limit: Some(limit),
             ..self
         }
@@ -173,8 +173,8 @@ impl Answer {
 
     /// Adds a remark.
     #[must_use]
-    pub fn remark(self, remark: Remark) -> Answer {
-        Answer {
+    pub fn remark(self, remark: Remark) -> Actions {
+        Actions {
             remark: Some(remark),
             ..self
         }
@@ -182,8 +182,8 @@ impl Answer {
 
     /// Adds a freeze.
     #[must_use]
-    pub fn freeze(self, freeze: Freeze) -> Answer {
-        Answer {
+    pub fn freeze(self, freeze: Freeze) -> Actions {
+        Actions {
             freeze: Some(freeze),
             ..self
         }
@@ -197,10 +197,10 @@ pub struct Undo {
     /// New windows.
     pub window: Window,
     /// Treatment of segments that were marked lost.
-    pub marks: Marks,
+    pub marks: LostMarks,
     /// The path is slower than assumed: the retransmission timer adapts to the next round trip at once (RFC
     /// 4015, section 3, steps 10 and 11).
-    pub renews_timeout: bool,
+    pub adapts_rto: bool,
     /// The evidence.
     pub evidence: Evidence,
 }
@@ -210,8 +210,8 @@ impl Undo {
     pub fn exact(before: &Before) -> Undo {
         Undo {
             window: before.window,
-            marks: Marks::Cleared,
-            renews_timeout: false,
+            marks: LostMarks::Cleared,
+            adapts_rto: false,
             evidence: Evidence::Late,
         }
     }
@@ -219,7 +219,7 @@ impl Undo {
 
 /// Treatment of segments that were marked lost and not retransmitted yet, at an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marks {
+pub enum LostMarks {
     /// Repaired, with the restored windows.
     Repaired,
     /// In flight again; no loss is searched before the next acknowledgement.
@@ -236,12 +236,12 @@ pub struct Freeze {
     /// End of the freeze.
     pub until: Time,
     /// Whether lost segments are still retransmitted. If not, no loss is accepted until then.
-    pub resends: bool,
+    pub retransmits: bool,
 }
 
 /// Policy input: an acknowledgement. Offsets are those of the subflow's stream, amounts are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AckSigns {
+pub struct AckInfo {
     /// Time.
     pub now: Time,
     /// Cumulative acknowledgement.
@@ -271,7 +271,7 @@ pub struct AckSigns {
     /// It acknowledges less than an acknowledgement received before.
     pub out_of_order: bool,
     /// The peer's policy reports data out of order.
-    pub peer_saw_out_of_order: bool,
+    pub peer_reported_out_of_order: bool,
     /// Phase of loss recovery, before any loss that the acknowledgement indicates.
     pub phase: Phase,
     /// State before the first loss of this or the last episode; `None` if there was none, if it was undone,
@@ -288,7 +288,7 @@ pub struct AckSigns {
     /// End of the highest selectively acknowledged range.
     pub highest_sacked: u64,
     /// A retransmitted segment is in flight.
-    pub resent_in_flight: bool,
+    pub retransmission_in_flight: bool,
     /// Number of duplicate acknowledgements before this one.
     pub duplicates: u32,
     /// The duplicate-acknowledgement threshold.
@@ -327,7 +327,7 @@ impl Loss {
 
 /// Policy input: a segment is retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resent {
+pub struct Retransmission {
     /// Time, also the segment's timestamp.
     pub now: Time,
     /// First offset.
@@ -338,7 +338,7 @@ pub struct Resent {
 
 /// Policy input: a data segment that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DataSigns {
+pub struct DataInfo {
     /// Time.
     pub now: Time,
     /// First offset.
@@ -357,24 +357,27 @@ pub struct DataSigns {
 
 impl Policy {
     #[inline]
-    pub(crate) fn is_resting(&self) -> bool {
-        each_policy!(self, policy => policy.rests())
+    pub(crate) fn ignores_plain_acks(&self) -> bool {
+        each_policy!(self, policy => policy.ignores_plain_acks())
     }
 
     /// TCP-DOOR, if it is the policy: it numbers segments and examines received numbers.
     #[inline(always)]
-    pub(crate) fn door(&mut self) -> Option<&mut tcp_door::Door> {
+    pub(crate) fn tcp_door(&mut self) -> Option<&mut tcp_door::TcpDoor> {
         match self {
-            Policy::Door(door) => Some(door),
+            Policy::TcpDoor(door) => Some(door),
             _ => None,
         }
     }
 
     /// Whether the policy, while it rests, may also skip acknowledgements in data segments.
     #[inline]
-    pub(crate) fn passes_over_data(&self) -> bool {
+    pub(crate) fn skips_data_acks(&self) -> bool {
         // TCP-DOOR reads the numbers of all segments, and NCR acknowledgements without news.
-        !matches!(self, Policy::Door(_) | Policy::Ncr(_) | Policy::Own(_))
+        !matches!(
+            self,
+            Policy::TcpDoor(_) | Policy::Ncr(_) | Policy::Custom(_)
+        )
     }
 
     #[inline(always)]
@@ -384,7 +387,7 @@ impl Policy {
 }
 
 impl ReorderingPolicy for Policy {
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         each_policy!(self, policy => policy.on_ack(signs))
     }
 
@@ -397,11 +400,11 @@ impl ReorderingPolicy for Policy {
     }
 
     #[inline]
-    fn on_retransmit(&mut self, resent: &Resent) {
-        each_policy!(self, policy => policy.on_retransmit(resent));
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
+        each_policy!(self, policy => policy.on_retransmit(retransmitted));
     }
 
-    fn on_data(&mut self, data: &DataSigns) -> bool {
+    fn on_data(&mut self, data: &DataInfo) -> bool {
         each_policy!(self, policy => policy.on_data(data))
     }
 }

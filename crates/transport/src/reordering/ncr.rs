@@ -12,7 +12,7 @@
 //! - A timeout reduces from FlightSizePrev too, as RFC 5681, section 3.2, step 2, excludes data of limited
 //!   transmit.
 
-use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Settings};
+use super::{AckInfo, Actions, Loss, Phase, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
 use crate::congestion::Window;
 
@@ -22,7 +22,7 @@ algorithm! {
     pub struct NcrConfig: "ncr", "RFC 4653", [] {
         /// Send a new segment for each segment that arrives behind a gap (Aggressive Limited Transmit),
         /// instead of for every second one (Careful Limited Transmit).
-        aggressive: boolean() = false, "RFC 4653, section 3, which leaves the choice open; the careful one is like RFC 6675 in what it sends";
+        aggressive: boolean() = false, "RFC 4653, section 3, which allows both; Careful Limited Transmit sends as much as RFC 6675";
     }
 }
 
@@ -58,7 +58,7 @@ struct Extended {
 
 impl Ncr {
     /// LT_F * (FlightSize / SMSS); the sender uses at least three.
-    fn threshold(&self, signs: &AckSigns) -> u32 {
+    fn threshold(&self, signs: &AckInfo) -> u32 {
         let threshold = match self.is_aggressive {
             true => signs.outstanding.div_ceil(2 * signs.mss),
             false => (2 * signs.outstanding).div_ceil(3 * signs.mss),
@@ -67,9 +67,9 @@ impl Ncr {
     }
 
     /// E.1 to E.5: the window that allows as many bytes to be sent as T.3 allows.
-    fn window(&self, extended: &Extended, let_out: u64, signs: &AckSigns) -> u64 {
+    fn window(&self, extended: &Extended, released: u64, signs: &AckInfo) -> u64 {
         let mss = signs.mss;
-        let pipe = signs.pipe + let_out;
+        let pipe = signs.pipe + released;
         // Each segment sent increases the sum of (1) by its length and by the skipped data.
         let (skipped, step) = match self.is_aggressive {
             true => (0, mss),
@@ -80,7 +80,7 @@ impl Ncr {
     }
 
     /// T.1 and T.2.
-    fn terminate(extended: &Extended, signs: &AckSigns) -> Window {
+    fn terminate(extended: &Extended, signs: &AckInfo) -> Window {
         Window {
             cwnd: (signs.outstanding + signs.mss).min(extended.flight_size),
             ssthresh: extended.flight_size,
@@ -88,63 +88,63 @@ impl Ncr {
     }
 
     /// Begins, ends or continues Extended Limited Transmit, while no loss is known.
-    fn follow(&mut self, signs: &AckSigns) -> Answer {
+    fn follow(&mut self, signs: &AckInfo) -> Actions {
         let has_sack = signs.sacked_in_all > 0;
         let begins = Extended {
             flight_size: signs.outstanding + signs.advanced,
             sent_from: signs.nxt,
         };
         let mut window = signs.window;
-        let (extended, let_out) = match self.extended {
+        let (extended, released) = match self.extended {
             // 3.1
             None if self.may_begin && has_sack => (begins, 0),
-            None => return Answer::NOTHING,
+            None => return Actions::NOTHING,
             Some(extended) if signs.advanced == 0 => (extended, 0),
             // 3.2
             Some(extended) => {
                 window = Ncr::terminate(&extended, signs);
                 if !has_sack {
                     self.extended = None;
-                    return Answer {
+                    return Actions {
                         window: Some(window),
-                        ..Answer::NOTHING
+                        ..Actions::NOTHING
                     };
                 }
                 // T.3, whose segment T.4 does not count.
                 let fits = signs.outstanding + signs.mss <= window.cwnd;
-                let let_out = if fits { signs.mss } else { 0 };
-                let sent_from = signs.nxt + let_out;
+                let released = if fits { signs.mss } else { 0 };
+                let sent_from = signs.nxt + released;
                 (
                     Extended {
                         sent_from,
                         ..extended
                     },
-                    let_out,
+                    released,
                 )
             }
         };
         self.extended = Some(extended);
-        window.cwnd = self.window(&extended, let_out, signs);
-        Answer {
+        window.cwnd = self.window(&extended, released, signs);
+        Actions {
             window: Some(window),
-            ..Answer::NOTHING.raise(self.threshold(signs))
+            ..Actions::NOTHING.raise(self.threshold(signs))
         }
     }
 }
 
 impl ReorderingPolicy for Ncr {
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         self.is_off || self.may_begin && self.extended.is_none()
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         if self.is_off {
-            return Answer::NOTHING;
+            return Actions::NOTHING;
         }
         // In recovery the threshold does not change (3.4).
         let answer = match signs.phase {
             Phase::Open => self.follow(signs),
-            Phase::Recovery | Phase::Loss => Answer::NOTHING,
+            Phase::Recovery | Phase::Loss => Actions::NOTHING,
         };
         if signs.sacked_in_all > 0 {
             self.may_begin = false;

@@ -1,6 +1,6 @@
 //! No policy: every sign of loss is accepted (RFC 5681, 6582, 6675).
 
-use super::{AckSigns, Answer, ReorderingPolicy, Settings};
+use super::{AckInfo, Actions, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
 
 algorithm! {
@@ -20,12 +20,12 @@ impl NoneConfig {
 pub struct NoPolicy;
 
 impl ReorderingPolicy for NoPolicy {
-    fn rests(&self) -> bool {
+    fn ignores_plain_acks(&self) -> bool {
         true
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, _: &AckSigns) -> Answer {
-        Answer::NOTHING
+    fn on_ack(&mut self, _: &AckInfo) -> Actions {
+        Actions::NOTHING
     }
 }

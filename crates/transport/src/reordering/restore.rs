@@ -1,6 +1,6 @@
 //! Restoration of windows according to RFC 4015, and the extent of reordering.
 
-use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
+use super::{AckInfo, Actions, Before, Evidence, LostMarks, Settings, Undo};
 use crate::congestion::{Congestion, Window};
 
 /// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
@@ -10,7 +10,7 @@ pub(super) const MAX_THRESHOLD: u64 = 300;
 /// and 9). After a fast retransmission the window is at most the one before it. If duplicates reveal it late,
 /// it is also at least the present one.
 pub(super) fn undo(
-    signs: &AckSigns,
+    signs: &AckInfo,
     before: &Before,
     evidence: Evidence,
     settings: &Settings,
@@ -31,17 +31,17 @@ pub(super) fn undo(
             cwnd,
             ssthresh: signs.window.ssthresh.max(pipe),
         },
-        marks: Marks::Cleared,
-        renews_timeout: before.cause == Congestion::Timeout,
+        marks: LostMarks::Cleared,
+        adapts_rto: before.cause == Congestion::Timeout,
         evidence,
     }
 }
 
-impl Answer {
+impl Actions {
     /// Raises the threshold to the number of segments from the late one to the highest that had arrived (RFC
     /// 3522, section 3.2, step 6); never lowers it.
     #[must_use]
-    pub(super) fn raise_to(self, extent: u64, signs: &AckSigns) -> Answer {
+    pub(super) fn raise_to(self, extent: u64, signs: &AckInfo) -> Actions {
         let extent = extent.min(MAX_THRESHOLD) as u32;
         match extent > signs.threshold {
             true => self.raise(extent),
@@ -52,7 +52,7 @@ impl Answer {
 
 /// Extent of reordering of the late segment at this offset, in an episode: by selective acknowledgements up
 /// to the end of the highest, otherwise by counting duplicates.
-pub(super) fn extent(late: u64, highest_sacked: u64, signs: &AckSigns, settings: &Settings) -> u64 {
+pub(super) fn extent(late: u64, highest_sacked: u64, signs: &AckInfo, settings: &Settings) -> u64 {
     match settings.sack {
         true => highest_sacked.saturating_sub(late) / signs.mss,
         false => u64::from(signs.duplicates) + 1,

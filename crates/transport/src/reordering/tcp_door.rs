@@ -10,20 +10,20 @@
 use ropewalk_quantities::Time;
 
 use super::{
-    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, Marks, ReorderingPolicy, Settings, Undo,
+    AckInfo, Actions, DataInfo, Evidence, Freeze, Loss, LostMarks, ReorderingPolicy, Settings, Undo,
 };
 use crate::algorithm::algorithm;
 
 algorithm! {
     /// TCP-DOOR: numbers segments and acknowledgements to detect reordering. On detection, freezes the
     /// windows and the RTO for a round trip, and undoes a reduction of the last two round trips.
-    pub struct DoorConfig: "tcp-door", "Wang and Zhang 2002 (TCP-DOOR), sections 3 and 4", [] {}
+    pub struct TcpDoorConfig: "tcp-door", "Wang and Zhang 2002 (TCP-DOOR), sections 3 and 4", [] {}
 }
 
-impl DoorConfig {
+impl TcpDoorConfig {
     /// Creates the policy of one subflow.
-    pub fn build(self, _settings: &Settings) -> Door {
-        Door {
+    pub fn build(self, _settings: &Settings) -> TcpDoor {
+        TcpDoor {
             data_sent: 0,
             ack_sent: 0,
             acks_sent: 0,
@@ -44,7 +44,7 @@ const RECENT: u64 = 2;
 
 /// State of TCP-DOOR at one endpoint of a subflow.
 #[derive(Clone, Copy, Debug)]
-pub struct Door {
+pub struct TcpDoor {
     /// Number of the next data segment (TPSN).
     data_sent: u16,
     /// Offset of the last pure acknowledgement sent, and how many with the same offset preceded it (ADSN).
@@ -58,11 +58,10 @@ pub struct Door {
     frozen_until: Time,
     /// The smoothed RTT before the freeze: reordered segments are late, and lengthen the next samples.
     round_trip: Time,
-    /// Windows were reduced in this episode of losses.
     is_reduced: bool,
 }
 
-impl Door {
+impl TcpDoor {
     /// The number of a segment to send, with or without data.
     pub(crate) fn number(&mut self, is_data: bool, ack: u64) -> u16 {
         if is_data {
@@ -88,7 +87,7 @@ impl Door {
         in_order
     }
 
-    fn is_overtaken(&mut self, signs: &AckSigns) -> bool {
+    fn is_overtaken(&mut self, signs: &AckInfo) -> bool {
         if signs.out_of_order {
             return true;
         }
@@ -114,33 +113,33 @@ fn is_before(number: u16, other: u16) -> bool {
     (number.wrapping_sub(other) as i16) < 0
 }
 
-impl ReorderingPolicy for Door {
-    fn rests(&self) -> bool {
+impl ReorderingPolicy for TcpDoor {
+    fn ignores_plain_acks(&self) -> bool {
         // Numbers are examined even while the policy rests.
         true
     }
 
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         let overtaken = self.is_overtaken(signs);
-        if !overtaken && !signs.peer_saw_out_of_order {
-            return Answer::NOTHING;
+        if !overtaken && !signs.peer_reported_out_of_order {
+            return Actions::NOTHING;
         }
         if signs.now >= self.frozen_until {
             self.round_trip = signs.srtt;
         }
         let until = signs.now + self.round_trip * FREEZE;
         self.frozen_until = self.frozen_until.max(until);
-        let answer = Answer::NOTHING.freeze(Freeze {
+        let answer = Actions::NOTHING.freeze(Freeze {
             until,
-            resends: true,
+            retransmits: true,
         });
         let recent = signs.now.saturating_sub(self.round_trip * RECENT);
         match signs.before.filter(|before| before.time >= recent) {
-            Some(before) if self.is_reduced => Answer {
+            Some(before) if self.is_reduced => Actions {
                 undo: Some(Undo {
                     window: before.window,
-                    marks: Marks::Repaired,
-                    renews_timeout: false,
+                    marks: LostMarks::Repaired,
+                    adapts_rto: false,
                     evidence: Evidence::Overtaken,
                 }),
                 ..answer
@@ -154,7 +153,7 @@ impl ReorderingPolicy for Door {
         self.is_reduced = reduces || self.is_reduced && !loss.is_first();
     }
 
-    fn on_data(&mut self, data: &DataSigns) -> bool {
+    fn on_data(&mut self, data: &DataInfo) -> bool {
         data.number.is_some_and(|number| !self.takes(number))
     }
 }

@@ -89,7 +89,6 @@ fn sent_meanwhile(fast: &SubflowState, slow: &SubflowState) -> f64 {
 }
 
 impl Blest {
-    /// Adapts lambda, once per round trip of the slow subflow.
     fn adapt(&mut self, now: Time, slow_rtt: Time) {
         if now.saturating_sub(self.adapted_at) < slow_rtt {
             return;
@@ -113,7 +112,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
 
     #[test]
-    fn the_estimate_is_as_worked_by_hand() {
+    fn estimate_equals_manual_computation() {
         // rtts = 4: (10 + 3 / 2) * 4 = 46 segments.
         let sent = sent_meanwhile(&subflow(10, 10, 20), &subflow(10, 0, 80));
         assert_eq!(sent, 46.0 * MSS as f64);
@@ -124,42 +123,41 @@ mod tests {
         let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
         let mut blest = BlestConfig::default().build(&SETTINGS);
         // lambda 1.2: 55.2 segments against the window less 5.
-        let mut ask = pending(100);
-        ask.window_size = 60 * MSS;
-        assert_eq!(blest.choose(&ask, &table), Choice::Wait);
-        ask.window_size = 61 * MSS;
-        assert_eq!(blest.choose(&ask, &table), Choice::Send(1));
-        // A fast subflow with space is used in any case.
+        let mut input = pending(100);
+        input.window_size = 60 * MSS;
+        assert_eq!(blest.choose(&input, &table), Choice::Wait);
+        input.window_size = 61 * MSS;
+        assert_eq!(blest.choose(&input, &table), Choice::Send(1));
         let table = [subflow(10, 9, 20), subflow(10, 4, 80)];
-        ask.window_size = 20 * MSS;
-        assert_eq!(blest.choose(&ask, &table), Choice::Send(0));
+        input.window_size = 20 * MSS;
+        assert_eq!(blest.choose(&input, &table), Choice::Send(0));
     }
 
     #[test]
     fn does_not_wait_for_a_subflow_that_timed_out() {
         let mut table = [subflow(1, 1, 20), subflow(10, 4, 80)];
         let mut blest = BlestConfig::default().build(&SETTINGS);
-        let mut ask = pending(100);
-        ask.window_size = 6 * MSS;
-        assert_eq!(blest.choose(&ask, &table), Choice::Wait);
+        let mut input = pending(100);
+        input.window_size = 6 * MSS;
+        assert_eq!(blest.choose(&input, &table), Choice::Wait);
         table[0].in_recovery = true;
-        assert_eq!(blest.choose(&ask, &table), Choice::Send(1));
+        assert_eq!(blest.choose(&input, &table), Choice::Send(1));
     }
 
     #[test]
-    fn lambda_follows_blocking_once_a_round_trip() {
+    fn lambda_adapts_once_per_round_trip() {
         let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
         let mut blest = BlestConfig::default().build(&SETTINGS);
-        let mut ask = pending(100);
+        let mut input = pending(100);
         for now_ms in [79, 80, 159, 160] {
-            ask.now = Time::from_millis(now_ms);
-            let _ = blest.choose(&ask, &table);
+            input.now = Time::from_millis(now_ms);
+            let _ = blest.choose(&input, &table);
         }
         assert!((blest.lambda - 1.18).abs() < 1e-9);
         for now_ms in [240, 320, 400, 480] {
             blest.on_window_blocked();
-            ask.now = Time::from_millis(now_ms);
-            let _ = blest.choose(&ask, &table);
+            input.now = Time::from_millis(now_ms);
+            let _ = blest.choose(&input, &table);
         }
         assert_eq!(blest.lambda, 1.3);
     }

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use ropewalk_quantities::Time;
 
 use super::rate::{Rate, least_rtt};
-use super::{Choice, Flying, Pending, Rescue, Scheduler, Settings, expects_room};
+use super::{Choice, CopyDecision, InFlightData, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -29,7 +29,7 @@ algorithm! {
 }
 
 /// Time in seconds for which a changed rate persists, roughly.
-const LASTS: f64 = 1.0;
+const RATE_LIFETIME_S: f64 = 1.0;
 
 impl CheapestInTimeConfig {
     /// Creates the scheduler of one connection.
@@ -59,8 +59,8 @@ impl CheapestInTime {
     fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
-        let flying = (state.in_flight + state.queued) as f64;
-        let queue = (flying - rate * least).max(0.0);
+        let committed = (state.in_flight + state.queued) as f64;
+        let queue = (committed - rate * least).max(0.0);
         least / 2.0 + (queue + state.mss as f64) / rate
     }
 
@@ -84,8 +84,8 @@ impl CheapestInTime {
                 .filter(|(_, state)| state.price() <= price)
                 .map(|(number, state)| self.delivers_in(number, state, seconds));
             let excess = bytes as f64 - delivered.sum::<f64>();
-            let dearer = usable().filter(|(_, state)| state.price() > price);
-            let next = dearer
+            let expensive = usable().filter(|(_, state)| state.price() > price);
+            let next = expensive
                 .map(|(_, state)| state.price())
                 .min_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal))
                 .filter(|_| excess > 0.0)?;
@@ -103,12 +103,11 @@ impl CheapestInTime {
     fn delivers_in(&self, number: usize, state: &SubflowState, seconds: f64) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
-        let flying = (state.in_flight + state.queued) as f64;
-        let queue = (flying - rate * least).max(0.0);
+        let committed = (state.in_flight + state.queued) as f64;
+        let queue = (committed - rate * least).max(0.0);
         (rate * (seconds - least / 2.0) - queue).max(0.0)
     }
 
-    /// Seconds until a full subflow has room for a segment.
     fn room_in(state: &SubflowState) -> f64 {
         state.srtt.as_secs_f64() * state.mss as f64 / state.cwnd.max(state.mss) as f64
     }
@@ -117,24 +116,24 @@ impl CheapestInTime {
 /// The seconds, out of a time span, that may be misjudged: all of a short span, in which a changed rate
 /// persists; the square root of a long one, over which errors of successive seconds average out.
 fn at_risk(seconds: f64) -> f64 {
-    match seconds <= LASTS {
+    match seconds <= RATE_LIFETIME_S {
         true => seconds,
-        false => (seconds * LASTS).sqrt(),
+        false => (seconds * RATE_LIFETIME_S).sqrt(),
     }
 }
 
 /// Expected arrival of data on a subflow: half a minimum RTT before their expected acknowledgement, when all
 /// data before them are delivered at its rate. Overdue data are expected to take as long again.
-fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
+fn arrival(data: &InFlightData, carrier: &SubflowState, rate: f64) -> Time {
     let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
-    let served = flying
+    let served = data
         .now
-        .saturating_add(Time::from_secs_f64(flying.ahead as f64 / rate));
-    let expected = served.max(flying.sent + back * 2).saturating_sub(back);
-    let due = flying.sent + carrier.srtt.max(carrier.latest_rtt);
-    match flying.now.saturating_sub(due) {
+        .saturating_add(Time::from_secs_f64(data.ahead as f64 / rate));
+    let expected = served.max(data.sent + back * 2).saturating_sub(back);
+    let due = data.sent + carrier.srtt.max(carrier.latest_rtt);
+    match data.now.saturating_sub(due) {
         Time::ZERO => expected,
-        overdue => expected.max(flying.now + overdue),
+        overdue => expected.max(data.now + overdue),
     }
 }
 
@@ -222,31 +221,31 @@ impl Scheduler for CheapestInTime {
 
     /// Copies data on a cheaper subflow to a more expensive one if they will be late and the copy would
     /// arrive earlier.
-    fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
-        self.learn(flying.now, subflows);
-        let carrier = &subflows[flying.on];
-        let dearer = subflows
+    fn decide_copy(&mut self, data: &InFlightData, subflows: &[SubflowState]) -> CopyDecision {
+        self.learn(data.now, subflows);
+        let carrier = &subflows[data.on];
+        let expensive = subflows
             .iter()
             .enumerate()
             .filter(|(_, state)| state.usable && state.price() > carrier.price());
-        let soonest = dearer
+        let soonest = expensive
             .map(|(number, state)| (self.arrives_in(number, state), number))
             .min_by(|one, other| one.0.total_cmp(&other.0));
         let Some((arrives_in, number)) = soonest else {
-            return Rescue::Left;
+            return CopyDecision::NotYet;
         };
-        let copied = flying.now.saturating_add(Time::from_secs_f64(arrives_in));
-        let watched_from = flying
+        let copied = data.now.saturating_add(Time::from_secs_f64(arrives_in));
+        let watched_from = data
             .deadline
             .at
-            .saturating_sub((copied - flying.now).saturating_add(self.config.watch));
-        if watched_from > flying.now {
-            return Rescue::NotBefore(watched_from);
+            .saturating_sub((copied - data.now).saturating_add(self.config.watch));
+        if watched_from > data.now {
+            return CopyDecision::NotBefore(watched_from);
         }
-        let expected = arrival(flying, carrier, self.rates[flying.on].or_guess(carrier));
-        match expected > flying.deadline.at && copied < expected && subflows[number].can_send() {
-            true => Rescue::On(number),
-            false => Rescue::Left,
+        let expected = arrival(data, carrier, self.rates[data.on].or_guess(carrier));
+        match expected > data.deadline.at && copied < expected && subflows[number].can_send() {
+            true => CopyDecision::To(number),
+            false => CopyDecision::NotYet,
         }
     }
 }
@@ -262,7 +261,7 @@ mod tests {
             guard: 0.2,
             ..CheapestInTimeConfig::DEFAULT
         };
-        let ask = Pending {
+        let input = Pending {
             now: Time::from_secs(1),
             deadline: left_ms.map(|left| Deadline {
                 at: Time::from_millis(1000 + left),
@@ -270,11 +269,11 @@ mod tests {
             }),
             ..pending(5)
         };
-        config.build(&SETTINGS).choose(&ask, table)
+        config.build(&SETTINGS).choose(&input, table)
     }
 
     #[test]
-    fn the_cheap_one_while_it_is_in_time() {
+    fn cheap_subflow_is_used_while_in_time() {
         // 10 segments in flight, of which 2 fill the path of 20 ms at 100 per second: 8 and this one take 90
         // ms, and then half a round trip. The guard is a fifth.
         let table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cheap_one_without_room_is_waited_for_as_long_as_it_is_in_time() {
+    fn full_cheap_subflow_is_awaited_while_in_time() {
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         table[0].cwnd = 10 * MSS;
         // Space after 2 ms: 102 ms and the guard.
@@ -297,7 +296,6 @@ mod tests {
         );
         assert_eq!(choose(Some(127), &table), Choice::Send(1));
         assert_eq!(choose(None, &table), Choice::Wait);
-        // A subflow after a timeout is not waited for, nor one that is down.
         table[0].cwnd = MSS;
         table[0].in_recovery = true;
         assert_eq!(choose(Some(200), &table), Choice::Send(1));
@@ -306,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dearer_one_begins_in_time_with_what_the_cheap_one_will_not_carry() {
+    fn expensive_subflow_starts_in_time_for_excess_data() {
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         table[0].cwnd = 10 * MSS;
         let config = CheapestInTimeConfig {
@@ -314,7 +312,7 @@ mod tests {
             ..CheapestInTimeConfig::DEFAULT
         };
         let choose = |left_ms: u64, segments: u64| {
-            let ask = Pending {
+            let input = Pending {
                 now: Time::from_secs(1),
                 deadline: Some(Deadline {
                     at: Time::from_millis(1000 + left_ms),
@@ -323,7 +321,7 @@ mod tests {
                 left_of_write: segments * MSS,
                 ..pending(1000)
             };
-            config.build(&SETTINGS).choose(&ask, &table)
+            config.build(&SETTINGS).choose(&input, &table)
         };
         // In 2 s the cheap one delivers 199, and before them the 8 in its queue.
         let alone = Choice::WaitUntil(Time::from_millis(3000 - 102));
@@ -337,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_that_cost_the_same_the_one_with_room() {
+    fn equal_cost_prefers_subflow_with_space() {
         let mut table = [link(100, 20, 1.0), link(100, 200, 1.0)];
         assert_eq!(choose(Some(1000), &table), Choice::Send(0));
         table[0].cwnd = 10 * MSS;
@@ -348,12 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn what_will_be_late_is_copied_to_a_dearer_one_that_is_sooner() {
+    fn late_data_are_copied_to_earlier_expensive_subflow() {
         // With nothing in flight, the new rate of the cheap one is not measured.
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         table[0].in_flight = 0;
         let mut scheduler = CheapestInTimeConfig::DEFAULT.build(&SETTINGS);
-        let flying = |now, deadline, sent, on| Flying {
+        let data = |now, deadline, sent, on| InFlightData {
             now: Time::from_millis(now),
             deadline: Deadline {
                 at: Time::from_millis(deadline),
@@ -363,27 +361,43 @@ mod tests {
             ahead: MSS,
             on,
         };
-        let mut rescue = |flying: Flying, table: &[SubflowState]| scheduler.rescue(&flying, table);
+        let mut decide =
+            |data: InFlightData, table: &[SubflowState]| scheduler.decide_copy(&data, table);
         // A copy takes 21 ms; it is considered 50 ms before that.
-        let early = rescue(flying(1000, 1200, 1000, 0), &table);
-        assert_eq!(early, Rescue::NotBefore(Time::from_millis(1129)));
+        let early = decide(data(1000, 1200, 1000, 0), &table);
+        assert_eq!(early, CopyDecision::NotBefore(Time::from_millis(1129)));
         // Sent at 1120, it arrives at 1130.
-        assert_eq!(rescue(flying(1130, 1200, 1120, 0), &table), Rescue::Left);
+        assert_eq!(
+            decide(data(1130, 1200, 1120, 0), &table),
+            CopyDecision::NotYet
+        );
         // With 7 before it that is 1200, with 8 it is 1210 of 1200.
-        let behind = |count: u64| Flying {
+        let behind = |count: u64| InFlightData {
             ahead: (count + 1) * MSS,
-            ..flying(1130, 1200, 1120, 0)
+            ..data(1130, 1200, 1120, 0)
         };
-        assert_eq!(rescue(behind(7), &table), Rescue::Left);
-        assert_eq!(rescue(behind(8), &table), Rescue::On(1));
+        assert_eq!(decide(behind(7), &table), CopyDecision::NotYet);
+        assert_eq!(decide(behind(8), &table), CopyDecision::To(1));
         // Overdue since 1070, it takes until 1260.
-        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::On(1));
+        assert_eq!(
+            decide(data(1165, 1200, 1050, 0), &table),
+            CopyDecision::To(1)
+        );
         // No copy without space there, if it would be no earlier, or from the most expensive subflow.
         table[1].cwnd = 10 * MSS;
-        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::Left);
+        assert_eq!(
+            decide(data(1165, 1200, 1050, 0), &table),
+            CopyDecision::NotYet
+        );
         table[1].cwnd = 20 * MSS;
         table[1].min_rtt = Time::from_millis(400);
-        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::Left);
-        assert_eq!(rescue(flying(1165, 1200, 1050, 1), &table), Rescue::Left);
+        assert_eq!(
+            decide(data(1165, 1200, 1050, 0), &table),
+            CopyDecision::NotYet
+        );
+        assert_eq!(
+            decide(data(1165, 1200, 1050, 1), &table),
+            CopyDecision::NotYet
+        );
     }
 }

@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_gap_is_told_that_is_not_as_large(
+        fn gap_below_returns_gap_if_smaller(
             own in 0.0..0.5,
             others in proptest::collection::vec((0.0..0.5, 1.0..1e7), 0..30),
             asked in 0..100_000_u64,
@@ -104,14 +104,14 @@ mod tests {
             let arrivals = others.iter().map(|&(arrives_in, rate)| Arrival { arrives_in, rate });
             let gap = gap_below(own, arrivals.clone(), u64::MAX).expect("not as large");
             for enough in [0, asked, gap, gap + 1] {
-                let told = gap_below(own, arrivals.clone(), enough);
-                prop_assert_eq!(told, (gap < enough).then_some(gap));
+                let result = gap_below(own, arrivals.clone(), enough);
+                prop_assert_eq!(result, (gap < enough).then_some(gap));
             }
         }
     }
 
     #[test]
-    fn the_gap_is_what_the_faster_ones_bring() {
+    fn gap_is_data_of_faster_carriers() {
         let fast = Arrival {
             arrives_in: 0.010,
             rate: 2.5e6,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_that_have_little_leave_the_rest_to_others() {
+    fn share_splits_remainder_among_larger_streams() {
         let all = |pending: &'static [u64]| share(900, pending.len(), pending.iter().copied());
         assert_eq!(all(&[1000, 1000, 1000]), 300);
         assert_eq!(all(&[1000, 100, 1000]), 400);

@@ -28,7 +28,6 @@ impl LinuxConfig {
 /// State of the scheduler on one connection.
 #[derive(Clone, Debug)]
 pub struct Linux {
-    /// Memory overhead of sent data over their payload, in 1024ths.
     sent_overhead: u64,
     subflows: Vec<Lingering>,
     /// Time in which each subflow would send its queue, as of the start of the last burst; infinite for
@@ -99,7 +98,7 @@ impl Linux {
         debug_assert!(
             (subflows.iter().zip(&self.subflows).zip(&self.times))
                 .all(|((state, own), &time)| self.linger(state, own.rate) == time),
-            "a change was not told"
+            "a change was not reported"
         );
         // A plain comparison: `min` would also check for NaN, which does not occur.
         let lesser = |least: f64, &time: &f64| if time < least { time } else { least };
@@ -134,11 +133,11 @@ impl Scheduler for Linux {
         }
         self.changed = self.changed.with_all(pending.changed);
         let next = pending.written - pending.unsent;
-        let goes_on = self.burst_left > 0
+        let continues = self.burst_left > 0
             && subflows.get(self.burst_on).is_some_and(|state| {
                 state.usable && (next < self.fragment_end || self.has_memory(state))
             });
-        if !goes_on && !self.begin_burst(pending, subflows) {
+        if !continues && !self.begin_burst(pending, subflows) {
             self.burst_left = 0;
             return Choice::Wait;
         }
@@ -181,38 +180,38 @@ mod tests {
     use crate::scheduling::testing::{MSS, pending, subflow};
 
     #[test]
-    fn a_burst_goes_to_whoever_is_done_soonest_room_or_not() {
+    fn linux_burst_uses_subflow_with_earliest_completion() {
         // Ten segments in 20 ms, and ten in 60 ms: full windows, so linger times of 1 : 3.
         let mut table = [subflow(10, 10, 60), subflow(10, 10, 20)];
         let mut scheduler = Linux::new(0);
         // Two fragments of the stream, to the segment in which the second ends.
-        let mut ask = pending(1000);
+        let mut input = pending(1000);
         for _ in 0..(2 * MPTCP_PIECE).div_ceil(MSS) {
-            assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(1));
-            ask.unsent -= MSS;
+            assert_eq!(scheduler.choose(&input, &table), Choice::Assign(1));
+            input.unsent -= MSS;
             table[1].queued += MSS;
         }
-        assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(0));
+        assert_eq!(scheduler.choose(&input, &table), Choice::Assign(0));
     }
 
     #[test]
-    fn a_full_send_queue_is_found_where_a_fragment_ends() {
+    fn full_send_queue_is_detected_at_fragment_end() {
         let mut table = [subflow(10, 10, 20), subflow(10, 10, 500)];
         table[0].send_buffer = 12 * MSS;
         // Data in flight take half as much again besides their payload: the second is full.
         table[1].send_buffer = 15 * MSS;
         let mut scheduler = Linux::new(512);
         table[0].in_flight = 7 * MSS;
-        let mut ask = pending(1000);
+        let mut input = pending(1000);
         for _ in 0..MPTCP_PIECE.div_ceil(MSS) {
-            assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(0));
-            ask.unsent -= MSS;
+            assert_eq!(scheduler.choose(&input, &table), Choice::Assign(0));
+            input.unsent -= MSS;
             table[0].queued += MSS;
         }
         // The next is for the other one, which would send its queue sooner if it had space.
         table[1].srtt = Time::from_millis(1);
-        ask.changed = SubflowSet::ALL;
-        assert_eq!(scheduler.choose(&ask, &table), Choice::Wait);
+        input.changed = SubflowSet::ALL;
+        assert_eq!(scheduler.choose(&input, &table), Choice::Wait);
     }
 
     #[test]

@@ -61,7 +61,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, pending, subflow};
 
     #[test]
-    fn the_fastest_with_room() {
+    fn uses_fastest_with_space() {
         let mut table = [
             subflow(10, 0, 50),
             subflow(10, 0, 20),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn one_never_timed_is_tried() {
+    fn subflow_without_rtt_is_tried() {
         let table = [subflow(10, 0, 20), subflow(10, 0, 0)];
         assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Send(1));
     }

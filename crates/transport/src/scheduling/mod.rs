@@ -24,7 +24,7 @@ use std::fmt;
 
 use ropewalk_quantities::Time;
 
-use crate::algorithm::{Own, registry};
+use crate::algorithm::{Custom, registry};
 pub use crate::subflow_set::SubflowSet;
 use crate::{Deadline, SubflowState};
 
@@ -68,15 +68,15 @@ registry! {
         /// `mp-dash`
         MpDash(mp_dash::MpDashConfig => mp_dash::MpDash),
         /// A user's own scheduler.
-        Own(OwnScheduler => Box<dyn Scheduler + Send>),
+        Custom(CustomScheduler => Box<dyn Scheduler + Send>),
     }
 }
 
 // After the registry, whose macro it uses.
 mod packet_scheduler;
 
-/// A user's own scheduler ([`Own::new`]).
-pub type OwnScheduler = Own<Settings, Box<dyn Scheduler + Send>>;
+/// A user's own scheduler ([`Custom::new`]).
+pub type CustomScheduler = Custom<Settings, Box<dyn Scheduler + Send>>;
 
 /// The settings of an endpoint that schedulers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ pub enum Choice {
 
 /// Data with a deadline that are in flight on a subflow.
 #[derive(Clone, Copy, Debug)]
-pub struct Flying {
+pub struct InFlightData {
     /// Time.
     pub now: Time,
     /// Their deadline.
@@ -140,11 +140,11 @@ pub struct Flying {
 
 /// A decision whether to copy data in flight to another subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rescue {
+pub enum CopyDecision {
     /// Copy to this subflow, which must have space.
-    On(usize),
+    To(usize),
     /// No copy; later data on the same subflow may need one.
-    Left,
+    NotYet,
     /// No copy of these and later data before this time.
     NotBefore(Time),
     /// No copy of these and later data.
@@ -162,8 +162,8 @@ pub trait Scheduler: fmt::Debug {
     fn on_window_blocked(&mut self) {}
 
     /// Decides about data with deadlines in flight, the oldest of each subflow first.
-    fn rescue(&mut self, _flying: &Flying, _subflows: &[SubflowState]) -> Rescue {
-        Rescue::Never
+    fn decide_copy(&mut self, _data: &InFlightData, _subflows: &[SubflowState]) -> CopyDecision {
+        CopyDecision::Never
     }
 }
 

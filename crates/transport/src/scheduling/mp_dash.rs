@@ -41,7 +41,12 @@ pub struct MpDash {
 impl MpDash {
     /// Seconds by which the subflows cheaper than `own` deliver the rest before its deadline; `None` without
     /// cheaper ones, when `own` is needed in any case.
-    fn spare(&self, own: &SubflowState, left: Left, subflows: &[SubflowState]) -> Option<f64> {
+    fn spare(
+        &self,
+        own: &SubflowState,
+        left: RestOfWrite,
+        subflows: &[SubflowState],
+    ) -> Option<f64> {
         let cheaper = self.rates.iter().zip(subflows);
         let cheaper = cheaper.filter(|(_, state)| state.usable && state.price() < own.price());
         let (mut rate, mut bytes) = (0.0, left.bytes as f64);
@@ -55,7 +60,7 @@ impl MpDash {
 
 /// The rest of a write: its unassigned bytes, and their deadline.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct RestOfWrite {
     bytes: u64,
     seconds: f64,
 }
@@ -67,14 +72,14 @@ impl Scheduler for MpDash {
             rate.learn(pending.now, state);
         }
         let left = pending.deadline.map_or(
-            Left {
+            RestOfWrite {
                 bytes: 0,
                 seconds: f64::INFINITY,
             },
             |deadline| {
-                let kept_back = (1.0 - self.alpha) * deadline.span.as_secs_f64();
-                let until = deadline.at.as_secs_f64() - kept_back;
-                Left {
+                let margin = (1.0 - self.alpha) * deadline.span.as_secs_f64();
+                let until = deadline.at.as_secs_f64() - margin;
+                RestOfWrite {
                     bytes: pending.left_of_write,
                     seconds: until - pending.now.as_secs_f64(),
                 }
@@ -106,7 +111,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, SETTINGS, link, pending};
 
     fn choose(alpha: f64, left_ms: Option<u64>, segments: u64, table: &[SubflowState]) -> Choice {
-        let ask = Pending {
+        let input = Pending {
             now: Time::from_secs(1),
             deadline: left_ms.map(|left| Deadline {
                 at: Time::from_millis(1000 + left),
@@ -115,16 +120,17 @@ mod tests {
             left_of_write: segments * MSS,
             ..pending(100)
         };
-        MpDashConfig { alpha }.build(&SETTINGS).choose(&ask, table)
+        MpDashConfig { alpha }
+            .build(&SETTINGS)
+            .choose(&input, table)
     }
 
     #[test]
-    fn the_dear_one_is_on_while_the_cheap_one_is_too_slow() {
+    fn expensive_subflow_is_enabled_while_cheap_is_too_slow() {
         // 10 segments in flight on the cheap one, at 100 per second, and 30 more: 400 ms.
         let mut table = [link(100, 50, 1.0), link(1000, 20, 10.0)];
         assert_eq!(choose(1.0, Some(401), 30, &table), Choice::Send(0));
         assert_eq!(choose(1.0, Some(399), 30, &table), Choice::Send(1));
-        // A safety margin of a tenth of 500 ms.
         assert_eq!(choose(0.9, Some(451), 30, &table), Choice::Send(0));
         assert_eq!(choose(0.9, Some(449), 30, &table), Choice::Send(1));
         // Late data use all subflows; without a deadline the cheap one is enough.

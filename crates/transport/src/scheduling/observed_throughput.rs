@@ -9,7 +9,7 @@ use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-const PASSED_OVER: u32 = 8;
+const SKIPPED_ROUNDS: u32 = 8;
 
 algorithm! {
     /// Visits subflows in turn, each with as many segments as it took at its last visit.
@@ -61,7 +61,7 @@ impl ObservedThroughput {
         self.offered = observed.throughput;
         if self.offered == 0 {
             observed.passed_over += 1;
-            if observed.passed_over > PASSED_OVER {
+            if observed.passed_over > SKIPPED_ROUNDS {
                 observed.passed_over = 0;
                 self.offered = 1;
             }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_follow_what_full_buffers_drain() {
+    fn shares_follow_drain_rates_of_full_buffers() {
         // Buffers of 10; in each step the first sends 4 segments, the second 1, and 5 are written.
         let mut table = [subflow(10, 10, 20), subflow(10, 10, 20)];
         let mut scheduler = ObservedThroughput::default();
@@ -136,15 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn one_that_took_nothing_is_tried_again_with_one_segment() {
+    fn refusing_subflow_is_retried_with_one_segment() {
         let mut table = [subflow(2, 0, 20), subflow(2, 2, 20)];
         let mut scheduler = ObservedThroughput::default();
-        // The second is skipped once: it takes nothing.
         assert_eq!([(); 3].map(|()| next(&mut scheduler, &table)), [0, 0, 0]);
         table[1].in_flight = 0;
         let turns: Vec<usize> = (0..40).map(|_| next(&mut scheduler, &table)).collect();
         let first = turns.iter().position(|turn| *turn == 1).unwrap();
-        assert!(first >= PASSED_OVER as usize, "{turns:?}");
+        assert!(first >= SKIPPED_ROUNDS as usize, "{turns:?}");
         assert_eq!(turns[first..first + 6], [1, 0, 0, 1, 1, 0]);
     }
 }

@@ -61,7 +61,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
 
     #[test]
-    fn the_dear_one_is_used_while_the_cheap_one_is_not_enough() {
+    fn expensive_subflow_is_used_while_cheap_is_insufficient() {
         // A fast, expensive subflow, and a cheap one of 10 segments in 50 ms: 200 per second.
         let mut table = [subflow(10, 0, 10), subflow(10, 0, 50)];
         table[0].cost = 10.0;
@@ -71,7 +71,6 @@ mod tests {
         table[1].in_flight = 10 * MSS;
         assert_eq!(overflow.choose(&pending(20), &table), Choice::Wait);
         assert_eq!(overflow.choose(&pending(21), &table), Choice::Send(0));
-        // Priority precedes cost; an unusable subflow does not count.
         table[1].priority = 1;
         assert_eq!(overflow.choose(&pending(1), &table), Choice::Send(0));
         table[1].priority = 0;

@@ -1,6 +1,6 @@
 //! Dispatches the calls of a connection's scheduler.
 
-use super::{Choice, Flying, PacketScheduler, Pending, Rescue, Scheduler};
+use super::{Choice, CopyDecision, InFlightData, PacketScheduler, Pending, Scheduler};
 use crate::SubflowState;
 
 impl Scheduler for PacketScheduler {
@@ -13,8 +13,8 @@ impl Scheduler for PacketScheduler {
         each_scheduler!(self, algorithm => algorithm.on_window_blocked());
     }
 
-    fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
-        each_scheduler!(self, algorithm => algorithm.rescue(flying, subflows))
+    fn decide_copy(&mut self, data: &InFlightData, subflows: &[SubflowState]) -> CopyDecision {
+        each_scheduler!(self, algorithm => algorithm.decide_copy(data, subflows))
     }
 }
 
@@ -24,7 +24,7 @@ mod tests {
     use ropewalk_quantities::Time;
 
     use super::*;
-    use crate::algorithm::Declared;
+    use crate::algorithm::AlgorithmConfig;
     use crate::scheduling::SchedulerConfig;
     use crate::scheduling::testing::{SETTINGS, pending, subflow};
 
@@ -55,23 +55,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn none_sends_where_there_is_no_room_or_no_subflow(
+        fn schedulers_send_only_on_subflows_with_space(
             rounds in prop::collection::vec(
                 (prop::collection::vec(any_subflow(), 0..6), 1..1000_u64, 0..500_u64, any::<bool>()),
                 1..20,
             )
         ) {
             for (name, mut scheduler) in all() {
-                let mut ask = pending(1);
+                let mut input = pending(1);
                 for (table, unsent, window, blocked) in &rounds {
-                    ask.now += Time::from_millis(10);
-                    ask.unsent = unsent * 1000;
-                    ask.written = ask.unsent;
-                    ask.window_size = window * 1000;
+                    input.now += Time::from_millis(10);
+                    input.unsent = unsent * 1000;
+                    input.written = input.unsent;
+                    input.window_size = window * 1000;
                     if *blocked {
                         scheduler.on_window_blocked();
                     }
-                    match scheduler.choose(&ask, table) {
+                    match scheduler.choose(&input, table) {
                         Choice::Send(number) => prop_assert!(table[number].can_send(), "{name}"),
                         Choice::Assign(number) => prop_assert!(table[number].usable, "{name}"),
                         Choice::SendOn(set) => {
@@ -83,7 +83,7 @@ mod tests {
                             let room = table.iter().any(SubflowState::can_send);
                             prop_assert!(usable > 1 || !room, "{name}");
                         }
-                        Choice::WaitUntil(time) => prop_assert!(time > ask.now, "{name}"),
+                        Choice::WaitUntil(time) => prop_assert!(time > input.now, "{name}"),
                     }
                 }
             }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simple_ones_never_waste_room() {
+    fn simple_schedulers_use_all_space() {
         for (name, mut scheduler) in all() {
             if ["blest", "ecf", "overflow"].contains(&name.as_str()) {
                 continue;

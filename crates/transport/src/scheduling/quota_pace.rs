@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_even_pace_allows_the_hundredths_that_have_passed_and_the_one_under_way() {
+    fn even_pace_allows_passed_hundredths_and_current_one() {
         let allowed = |passed| {
             let [quota, used] = [10_000, 0].map(Bytes::new);
             let [period, passed] = [1000, passed].map(Time::from_secs);

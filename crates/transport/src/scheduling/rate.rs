@@ -10,7 +10,6 @@ pub(super) struct Rate {
     estimate: f64,
     /// The subflow's own latest sample, which covers a round trip.
     sample: f64,
-    /// Since when the subflow delivers at capacity.
     busy: Option<Time>,
     /// Start of the present sample, and the bytes acknowledged by then.
     since: Option<(Time, u64)>,
@@ -70,7 +69,6 @@ impl Rate {
     }
 }
 
-/// Minimum RTT in seconds; zero before the first sample.
 pub(super) fn least_rtt(state: &SubflowState) -> f64 {
     match state.min_rtt {
         Time::MAX => 0.0,
@@ -84,7 +82,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, link};
 
     #[test]
-    fn a_rate_falls_only_where_more_was_there_to_send() {
+    fn rate_falls_only_at_capacity() {
         let mut state = link(100, 20, 1.0);
         state.in_flight = MSS;
         let mut rate = Rate::UNKNOWN;
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_delivers_nothing_any_more_has_next_to_no_rate() {
+    fn stalled_subflow_has_low_rate() {
         let mut state = link(100, 20, 1.0);
         state.in_flight = 10 * MSS;
         let mut rate = Rate::UNKNOWN;

@@ -40,7 +40,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, pending, subflow};
 
     #[test]
-    fn all_usable_ones_once_one_has_room() {
+    fn redundant_sends_on_all_usable_subflows_if_one_has_space() {
         let mut table = [subflow(10, 0, 50), subflow(10, 10, 20), subflow(10, 0, 30)];
         table[2].usable = false;
         let both = SubflowSet::default().with(0).with(1);

@@ -18,14 +18,14 @@ impl RoundRobinConfig {
 
 /// Round robin position, used by all round robins.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Turns {
+pub struct RoundRobinCursor {
     next: usize,
 }
 
-impl Turns {
+impl RoundRobinCursor {
     /// Position after the use of `last`.
-    pub fn after(last: usize) -> Turns {
-        Turns { next: last + 1 }
+    pub fn after(last: usize) -> RoundRobinCursor {
+        RoundRobinCursor { next: last + 1 }
     }
 
     /// Returns the next one among `count` that `passes` accepts.
@@ -42,7 +42,7 @@ impl Turns {
 /// State of the scheduler on one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
-    turns: Turns,
+    turns: RoundRobinCursor,
 }
 
 impl Scheduler for RoundRobin {
@@ -60,7 +60,7 @@ mod tests {
     use crate::scheduling::testing::{MSS, pending, subflow};
 
     #[test]
-    fn takes_turns_among_those_with_room() {
+    fn alternates_over_subflows_with_space() {
         let mut table = [subflow(10, 0, 50), subflow(10, 0, 20), subflow(10, 0, 30)];
         let mut scheduler = RoundRobin::default();
         let mut sent = Vec::new();

@@ -25,9 +25,8 @@ pub(super) struct Slot {
     pub smoothing: Option<f64>,
 }
 
-/// Observations of a subflow during a slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
+pub(super) struct SlotObservation {
     /// Cheaper subflows come first; of equals, those with the lower smoothed round trip.
     pub price: (u8, f64),
     /// Bytes sent on it, and bytes acknowledged, during the slot.
@@ -58,7 +57,7 @@ impl Estimates {
         &mut self,
         slot: &Slot,
         backlog: f64,
-        shown: &[Option<Shown>],
+        observed: &[Option<SlotObservation>],
     ) -> Vec<f64> {
         let smooth = slot.smoothing.is_some();
         let weight = match slot.smoothing {
@@ -66,7 +65,7 @@ impl Estimates {
             None => 1.0,
         };
         // (12)
-        let sent: f64 = shown.iter().flatten().map(|one| one.sent).sum();
+        let sent: f64 = observed.iter().flatten().map(|one| one.sent).sum();
         let arrived = ((backlog - self.backlog + sent) / slot.length).max(0.0);
         self.backlog = backlog;
         self.demand += weight * (arrived - self.demand);
@@ -74,27 +73,29 @@ impl Estimates {
         if smooth {
             missing += BACKLOG_SHARE * backlog / slot.send_threshold;
         }
-        self.capacity.resize(shown.len(), None);
-        for (capacity, shown) in self.capacity.iter_mut().zip(shown) {
-            *capacity = shown
+        self.capacity.resize(observed.len(), None);
+        for (capacity, observed) in self.capacity.iter_mut().zip(observed) {
+            *capacity = observed
                 .as_ref()
-                .map(|shown| slot.capacity(*capacity, shown, weight));
+                .map(|observed| slot.capacity(*capacity, observed, weight));
         }
-        let mut order: Vec<usize> = (0..shown.len()).filter(|at| shown[*at].is_some()).collect();
-        let rank = |at: &usize| shown[*at].map(|shown| (shown.price, shown.srtt));
+        let mut order: Vec<usize> = (0..observed.len())
+            .filter(|at| observed[*at].is_some())
+            .collect();
+        let rank = |at: &usize| observed[*at].map(|observed| (observed.price, observed.srtt));
         order.sort_by(|one, other| {
             let order = rank(one).partial_cmp(&rank(other));
             order.unwrap_or(std::cmp::Ordering::Equal)
         });
-        let mut rates = vec![0.0; shown.len()];
+        let mut rates = vec![0.0; observed.len()];
         for at in order {
-            let (Some(shown), Some(capacity)) = (&shown[at], self.capacity[at]) else {
+            let (Some(observed), Some(capacity)) = (&observed[at], self.capacity[at]) else {
                 continue;
             };
             if missing <= 0.0 {
                 break;
             }
-            let rate = missing.min(slot.most(shown, capacity)); // (17)
+            let rate = missing.min(slot.most(observed, capacity)); // (17)
             rates[at] = rate.max(slot.floor * slot.segment);
             missing -= rates[at];
         }
@@ -105,14 +106,18 @@ impl Estimates {
 impl Slot {
     /// (13), if the RTT has risen above its minimum; otherwise at least the previous value, and the carried
     /// rate.
-    fn capacity(&self, last: Option<f64>, shown: &Shown, weight: f64) -> f64 {
-        let last = last.unwrap_or(shown.window / shown.srtt);
+    fn capacity(&self, last: Option<f64>, observed: &SlotObservation, weight: f64) -> f64 {
+        let last = last.unwrap_or(observed.window / observed.srtt);
         let smooth = self.smoothing.is_some();
-        let carried = if smooth { shown.acked } else { shown.sent };
+        let carried = if smooth {
+            observed.acked
+        } else {
+            observed.sent
+        };
         let rate = carried / self.length;
-        let rise = shown
+        let rise = observed
             .rtt
-            .map(|rtt| (rtt, rtt - shown.rtt_min))
+            .map(|rtt| (rtt, rtt - observed.rtt_min))
             .filter(|(_, rise)| *rise > 0.0 && (rate > 0.0 || !smooth));
         let Some((rtt, rise)) = rise else {
             return last.max(rate);
@@ -127,13 +132,13 @@ impl Slot {
     }
 
     /// Limit by the window and, except in slow start, by (15).
-    fn most(&self, shown: &Shown, capacity: f64) -> f64 {
-        let allowed = shown.window / shown.srtt;
-        if shown.slow_start {
+    fn most(&self, observed: &SlotObservation, capacity: f64) -> f64 {
+        let allowed = observed.window / observed.srtt;
+        if observed.slow_start {
             return allowed;
         }
-        let standing = (self.hops - 1.0) * self.segment + capacity * shown.rtt_min;
-        allowed.min(capacity - standing / (2.0 * self.network_threshold))
+        let queued = (self.hops - 1.0) * self.segment + capacity * observed.rtt_min;
+        allowed.min(capacity - queued / (2.0 * self.network_threshold))
     }
 }
 
@@ -157,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_and_rates_are_those_of_the_model() {
+    fn estimates_and_rates_equal_python_model() {
         let mut rows = REFERENCE.lines();
         let heads: Vec<&str> = rows.next().unwrap().split(',').collect();
         let lines: Vec<Line> = rows
@@ -189,10 +194,10 @@ mod tests {
                 floor: first.number("floor"),
                 smoothing: (!smoothing.is_nan()).then_some(smoothing),
             };
-            let shown: Vec<_> = (lines.iter())
+            let observed: Vec<_> = (lines.iter())
                 .map(|line| {
                     let rtt = line.number("rtt");
-                    Some(Shown {
+                    Some(SlotObservation {
                         price: (0, line.number("cost")),
                         sent: line.number("sent"),
                         acked: line.number("acked"),
@@ -204,7 +209,7 @@ mod tests {
                     })
                 })
                 .collect();
-            let rates = estimates.end_slot(&slot, first.number("backlog"), &shown);
+            let rates = estimates.end_slot(&slot, first.number("backlog"), &observed);
             let expected: Vec<f64> = lines.iter().map(|line| line.number("rate")).collect();
             // The rate of the last subflow is a difference of large sums.
             let error = 1e-12 * expected.iter().sum::<f64>().max(first.number("demand"));
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_a_segment_is_but_a_unit() {
+    fn segment_length_scales_all_results() {
         let slot = |segment: f64| Slot {
             length: 0.01,
             segment,
@@ -232,9 +237,9 @@ mod tests {
             floor: 20.0,
             smoothing: Some(0.2),
         };
-        let shown = |segment: f64| {
+        let observed = |segment: f64| {
             [(1.0, 4.0), (10.0, 2.0)].map(|(cost, sent)| {
-                Some(Shown {
+                Some(SlotObservation {
                     price: (0, cost),
                     sent: sent * segment,
                     acked: sent * segment,
@@ -247,7 +252,7 @@ mod tests {
             })
         };
         let rates = |segment: f64| {
-            Estimates::default().end_slot(&slot(segment), 90.0 * segment, &shown(segment))
+            Estimates::default().end_slot(&slot(segment), 90.0 * segment, &observed(segment))
         };
         let (segments, bytes) = (rates(1.0), rates(1024.0));
         assert!(segments.iter().all(|rate| *rate > 0.0), "{segments:?}");

@@ -31,7 +31,6 @@ pub(super) fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
     }
 }
 
-/// This many segments to send, and an unlimited window.
 pub(super) fn pending(segments: u64) -> Pending {
     Pending {
         now: Time::ZERO,

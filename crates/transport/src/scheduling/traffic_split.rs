@@ -5,12 +5,11 @@
 
 use ropewalk_quantities::Time;
 
-use super::split_rates::{Estimates, Shown, Slot};
+use super::split_rates::{Estimates, Slot, SlotObservation};
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// The paper's estimator.
 const PRINTED: &str = "printed";
 /// Tokens that a subflow may keep beyond a slot, in segments.
 const KEPT_SEGMENTS: u64 = 3;
@@ -63,20 +62,20 @@ pub struct TrafficSplit {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     tokens: f64,
-    counted: Counters,
+    counted: SlotCounters,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counters {
+struct SlotCounters {
     sent: u64,
     acknowledged: u64,
     rtt_samples: u32,
     rtt_sum: Time,
 }
 
-impl Counters {
-    fn of(state: &SubflowState) -> Counters {
-        Counters {
+impl SlotCounters {
+    fn of(state: &SubflowState) -> SlotCounters {
+        SlotCounters {
             sent: state.assigned.saturating_sub(state.queued),
             acknowledged: state.acknowledged,
             rtt_samples: state.rtt_samples,
@@ -85,18 +84,18 @@ impl Counters {
     }
 
     /// Observations of the subflow since the start of the slot.
-    fn shown(&self, state: &SubflowState) -> Option<Shown> {
+    fn observed(&self, state: &SubflowState) -> Option<SlotObservation> {
         if !state.usable {
             return None;
         }
-        let now = Counters::of(state);
+        let now = SlotCounters::of(state);
         let samples = now.rtt_samples.wrapping_sub(self.rtt_samples);
         let sum = now.rtt_sum.saturating_sub(self.rtt_sum).as_secs_f64();
         let (rtt_min, srtt) = match state.min_rtt {
             Time::MAX => (UNKNOWN_RTT, UNKNOWN_RTT),
             least => (least.as_secs_f64(), state.srtt.as_secs_f64()),
         };
-        Some(Shown {
+        Some(SlotObservation {
             price: state.price(),
             sent: now.sent.saturating_sub(self.sent) as f64,
             acked: now.acknowledged.saturating_sub(self.acknowledged) as f64,
@@ -109,7 +108,6 @@ impl Counters {
     }
 }
 
-/// RTT in seconds of an unknown subflow.
 const UNKNOWN_RTT: f64 = 0.1;
 
 impl TrafficSplit {
@@ -135,7 +133,6 @@ impl TrafficSplit {
         self.begin_slot(slot * (more + 1), backlog, pending, subflows);
     }
 
-    /// Sets the rates for a slot, after one of this length.
     fn begin_slot(
         &mut self,
         length: Time,
@@ -156,15 +153,15 @@ impl TrafficSplit {
                 .then(|| self.config.smoothing.as_secs_f64()),
         };
         let buckets = self.buckets.iter().zip(subflows);
-        let shown: Vec<_> = buckets
-            .map(|(bucket, state)| bucket.counted.shown(state))
+        let observed: Vec<_> = buckets
+            .map(|(bucket, state)| bucket.counted.observed(state))
             .collect();
-        let rates = self.estimates.end_slot(&slot, backlog as f64, &shown);
+        let rates = self.estimates.end_slot(&slot, backlog as f64, &observed);
         debug_assert!(pending.unsent >= backlog);
         for ((bucket, state), rate) in self.buckets.iter_mut().zip(subflows).zip(rates) {
             let kept = bucket.tokens.min((KEPT_SEGMENTS * state.mss) as f64);
             bucket.tokens = kept + rate * self.config.slot.as_secs_f64();
-            bucket.counted = Counters::of(state);
+            bucket.counted = SlotCounters::of(state);
         }
     }
 }
@@ -224,13 +221,13 @@ mod tests {
         let (mut sent, mut unsent, mut queue, mut longest) = ([0; 2], 0, 0, Time::ZERO);
         for millis in 0..10_000 {
             unsent += MSS;
-            let ask = |unsent| Pending {
+            let input = |unsent| Pending {
                 now: MS(millis),
                 unsent,
                 ..pending(1)
             };
             while unsent > 0
-                && let Choice::Send(number) = split.choose(&ask(unsent), table)
+                && let Choice::Send(number) = split.choose(&input(unsent), table)
             {
                 table[number].assigned += MSS;
                 unsent -= MSS;
@@ -256,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subflow_gets_its_rate_as_tokens_and_what_finds_none_waits_for_the_slots_end() {
+    fn data_without_tokens_wait_for_next_slot() {
         let config = TrafficSplitConfig {
             estimator: PRINTED,
             ..TrafficSplitConfig::DEFAULT
@@ -279,15 +276,15 @@ mod tests {
     }
 
     #[test]
-    fn the_cheap_one_is_held_below_its_bound_and_the_dear_one_takes_the_rest() {
+    fn cheap_subflow_stays_below_bound_and_expensive_carries_excess() {
         for estimator in [PRINTED, "smoothed"] {
             let config = TrafficSplitConfig {
                 estimator,
                 ..TrafficSplitConfig::DEFAULT
             };
             let (mut split, mut table) = (config.build(&SETTINGS), links());
-            let ([cheap, dear], longest) = run(&mut split, &mut table);
-            assert!(cheap + dear > 9700, "{estimator}: {cheap} {dear}");
+            let ([cheap, expensive], longest) = run(&mut split, &mut table);
+            assert!(cheap + expensive > 9700, "{estimator}: {cheap} {expensive}");
             assert!((2400..2600).contains(&cheap), "{estimator}: {cheap}");
             // Where (13) is exact, (15) has an RTT of twice the bound; estimates from one slot oscillate.
             let most = if estimator == PRINTED { 300 } else { 220 };
@@ -299,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_idle_is_one_slot() {
+    fn idle_time_is_one_slot() {
         let config = TrafficSplitConfig {
             estimator: PRINTED,
             ..TrafficSplitConfig::DEFAULT
@@ -308,14 +305,13 @@ mod tests {
         assert_eq!(split.choose(&pending(1), &table), Choice::Send(0));
         table[0].assigned = MSS;
         // Three slots later: 40 ms after the first one began, one segment had been sent.
-        let ask = Pending {
+        let input = Pending {
             now: MS(45),
             ..pending(5)
         };
-        let _ = split.choose(&ask, &table);
+        let _ = split.choose(&input, &table);
         assert_eq!(split.slot_end, Some(MS(50)));
         assert_eq!(split.estimates.backlog, 0.0);
-        // One waited when the first slot began.
         let demand = split.estimates.demand;
         assert!(demand.abs() < 1e-9, "{demand}");
     }

@@ -23,11 +23,11 @@ impl WeightedConfig {
 
 /// Smooth weighted round robin, used by all weighted schedulers.
 #[derive(Clone, Debug, Default)]
-pub struct Shares {
+pub struct WeightedCredits {
     credit: Vec<f64>,
 }
 
-impl Shares {
+impl WeightedCredits {
     /// Adds each candidate's weight to its credit; chooses the one with the highest credit, of equals the
     /// first, which pays the sum. Returns the choice and that sum.
     #[inline]
@@ -63,7 +63,7 @@ impl Shares {
 /// State of the scheduler on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Weighted {
-    shares: Shares,
+    shares: WeightedCredits,
 }
 
 impl Scheduler for Weighted {
@@ -116,15 +116,13 @@ mod tests {
         let mut scheduler = Weighted::default();
         assert_eq!(shares(&mut scheduler, &table, 8), [5, 2, 1]);
         assert_eq!(shares(&mut scheduler, &table, 800), [500, 200, 100]);
-        // The others share equally when one has no space.
         table[0].in_flight = 100 * MSS;
         assert_eq!(shares(&mut scheduler, &table, 300), [0, 200, 100]);
     }
 
     #[test]
-    fn unmeasured_subflows_count_by_their_window() {
+    fn unmeasured_subflows_are_weighted_by_window() {
         let mut table = [subflow(10, 0, 10), subflow(20, 0, 80), subflow(10, 0, 0)];
-        // 1000 and 250 segments per second; the third is unknown.
         assert_eq!(shares(&mut Weighted::default(), &table, 60), [40, 10, 10]);
         table[0].srtt = table[2].srtt;
         table[1].srtt = table[2].srtt;

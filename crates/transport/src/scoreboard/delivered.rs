@@ -5,7 +5,6 @@ use super::sent::Sent;
 /// Newly reported data of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
-    /// Bytes acknowledged cumulatively, FIN included.
     pub(crate) bytes: u64,
     /// Part of `bytes` not selectively acknowledged before.
     pub(crate) not_sacked: u64,
@@ -16,8 +15,7 @@ pub(crate) struct Delivered {
     pub(crate) newest: (Time, u64),
     /// Transmission times of the oldest and the newest selectively acknowledged segments that were sent once.
     pub(crate) sacked_once: Option<(Time, Time)>,
-    /// One of the cumulatively acknowledged segments had been retransmitted.
-    pub(crate) resent: bool,
+    pub(crate) retransmitted: bool,
     pub(crate) original: bool,
     /// First offset of the lowest segment that was sent once and arrived after a later one.
     pub(crate) late: Option<u64>,
@@ -37,7 +35,7 @@ impl Delivered {
             newest_once: None,
             newest: (Time::ZERO, 0),
             sacked_once: None,
-            resent: false,
+            retransmitted: false,
             original: false,
             late: None,
             trusted,

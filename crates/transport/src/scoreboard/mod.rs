@@ -31,24 +31,24 @@ pub(crate) struct Scoreboard {
     retransmit_hint: u64,
     /// Every segment before this one was judged: it is lost, or it arrived.
     judged: u64,
-    seen: Seen,
+    last_sack: LastSack,
 }
 
 /// The last SACK option, so that only new parts of the next one are processed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct LastSack {
     blocks: SackList,
     ack: u64,
 }
 
-impl Seen {
+impl LastSack {
     /// Whether this block was reported before in this place: blocks that do not grow keep their place, or
     /// move behind the one that does.
     #[inline]
     fn has(&self, place: usize, block: (i32, i32), ack: u64) -> bool {
-        let told = self.blocks.relative();
-        let stood = |place: usize| told.get(place) == Some(&block);
-        ack == self.ack && (stood(place) || place > 0 && stood(place - 1))
+        let reported = self.blocks.relative();
+        let unchanged = |place: usize| reported.get(place) == Some(&block);
+        ack == self.ack && (unchanged(place) || place > 0 && unchanged(place - 1))
     }
 
     #[inline]
@@ -73,7 +73,7 @@ impl Scoreboard {
             highest_sacked: 0,
             retransmit_hint: 0,
             judged: 0,
-            seen: Seen::default(),
+            last_sack: LastSack::default(),
         }
     }
 
@@ -82,7 +82,7 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.segments.shrink_to_fit();
     }
 
@@ -169,7 +169,7 @@ impl Scoreboard {
                 }
             }
             if front.was_retransmitted() {
-                delivered.resent = true;
+                delivered.retransmitted = true;
             } else {
                 delivered.newest_once = Some(front.sent);
             }
@@ -186,14 +186,14 @@ impl Scoreboard {
 
     /// Whether no segment is selectively acknowledged, lost or retransmitted, and nothing before `una`
     /// affects later ones.
-    pub(crate) fn is_settled(&self, una: u64) -> bool {
+    pub(crate) fn allows_fast_path(&self, una: u64) -> bool {
         self.sacked | self.lost | self.retransmitted == 0 && self.highest_sacked <= una
     }
 
     /// Number of segments up to `ack`, if all of them were sent once and the last one ends there; with the
     /// last of them, and the next segment, which was also sent once and is the first to be judged.
     #[inline]
-    pub(crate) fn usual_prefix(&self, ack: u64) -> Option<(usize, &Sent, Option<&Sent>)> {
+    pub(crate) fn unretransmitted_prefix(&self, ack: u64) -> Option<(usize, &Sent, Option<&Sent>)> {
         let mut count = 0;
         let mut last = None;
         let next = loop {
@@ -230,16 +230,16 @@ impl Scoreboard {
     ) {
         let before = self.sacked;
         for (place, (start, end)) in blocks.iter(ack).enumerate() {
-            if self.seen.has(place, blocks.relative()[place], ack) {
+            if self.last_sack.has(place, blocks.relative()[place], ack) {
                 continue;
             }
             let start = start.max(ack);
             if start >= end || end > self.end() {
                 continue;
             }
-            self.mark_sacked(self.seen.new_from(start), end, delivered);
+            self.mark_sacked(self.last_sack.new_from(start), end, delivered);
         }
-        self.seen = Seen {
+        self.last_sack = LastSack {
             blocks: *blocks,
             ack,
         };
@@ -288,7 +288,6 @@ impl Scoreboard {
         *sent
     }
 
-    /// Data ranges to reinject on another subflow, each at most once.
     pub(crate) fn reinject(&mut self, mut each: impl FnMut(u64, u64)) {
         for sent in &mut self.segments {
             if sent.marks & (FIN | REINJECTED) == 0 {
@@ -333,7 +332,6 @@ impl Scoreboard {
         self.segments.range(at.min(self.segments.len())..)
     }
 
-    /// The segments between two lasting numbers, except for acknowledged ones.
     #[inline]
     pub(crate) fn between(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = &Sent> {
         let at = |name: u64| (name.saturating_sub(self.base) as usize).min(self.segments.len());
@@ -347,7 +345,7 @@ impl Scoreboard {
 
     /// Returns reinjected ranges to the subflow: asks for each whether it is still waiting; if so, it may be
     /// reinjected again later.
-    pub(crate) fn take_back(&mut self, mut waits: impl FnMut(u64, u64) -> bool) {
+    pub(crate) fn cancel_reinjection(&mut self, mut waits: impl FnMut(u64, u64) -> bool) {
         for sent in &mut self.segments {
             let end = sent.data_seq + u64::from(sent.len);
             if sent.has(REINJECTED) && waits(sent.data_seq, end) {

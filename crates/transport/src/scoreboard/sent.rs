@@ -4,7 +4,6 @@ use ropewalk_quantities::Time;
 pub(crate) struct Sent {
     pub(crate) seq: u64,
     pub(crate) data_seq: u64,
-    /// Time of the last transmission.
     pub(crate) sent: Time,
     pub(crate) len: u32,
     pub(super) marks: u8,
@@ -14,7 +13,6 @@ pub(super) const SACKED: u8 = 1;
 pub(super) const LOST: u8 = 2;
 /// Retransmitted, and the retransmission is in flight.
 pub(super) const RETRANSMITTED: u8 = 4;
-/// Sent more than once.
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
 /// A FIN, which takes one sequence number and has no data.
 pub(super) const FIN: u8 = 16;

@@ -55,10 +55,10 @@ fn sack(board: &mut Scoreboard, ack: u64, start: u64, end: u64) {
 }
 
 #[test]
-fn a_usual_prefix_is_of_whole_segments_that_were_sent_once() {
+fn unretransmitted_prefix_has_whole_segments_sent_once() {
     let board = board(3);
     let prefix = |ack: u64| {
-        let (count, last, next) = board.usual_prefix(ack)?;
+        let (count, last, next) = board.unretransmitted_prefix(ack)?;
         Some((count, last.seq, next.map(|next| next.seq)))
     };
     assert_eq!(prefix(1), None);
@@ -69,23 +69,23 @@ fn a_usual_prefix_is_of_whole_segments_that_were_sent_once() {
 }
 
 #[test]
-fn each_loss_is_told_once_unless_its_copy_is_lost_too() {
+fn each_loss_is_recorded_once_per_lost_copy() {
     let mut board = board(5);
-    let mut told = Vec::new();
-    let mut tell = |sent: &Sent| told.push(sent.seq);
+    let mut lost = Vec::new();
+    let mut note = |sent: &Sent| lost.push(sent.seq);
     sack(&mut board, 1, 2001, 5001);
-    assert!(board.mark_passed(3, 1000, &mut tell));
-    assert!(!board.mark_passed(3, 1000, &mut tell));
-    board.mark_first_lost(&mut tell);
+    assert!(board.mark_passed(3, 1000, &mut note));
+    assert!(!board.mark_passed(3, 1000, &mut note));
+    board.mark_first_lost(&mut note);
     let first = board.next_lost().expect("the first is lost");
     board.retransmit(first, Time::from_secs(1));
-    board.mark_all_lost(|_| false, &mut tell);
-    assert_eq!(told, [1, 1001, 1]);
+    board.mark_all_lost(|_| false, &mut note);
+    assert_eq!(lost, [1, 1001, 1]);
     board.check();
 }
 
 #[test]
-fn losses_that_were_none_are_in_flight_again_and_may_be_found_again() {
+fn unmarked_losses_are_in_flight_and_detectable_again() {
     let mut board = board(10);
     sack(&mut board, 1, 5001, 10_001);
     assert!(board.mark_passed(3, 1000, &mut unheard));
@@ -104,7 +104,7 @@ fn losses_that_were_none_are_in_flight_again_and_may_be_found_again() {
 
 proptest! {
     #[test]
-    fn sums_and_hints_hold_whatever_happens(
+    fn sums_and_hints_are_consistent_after_random_operations(
         steps in prop::collection::vec((0u8..9, any::<u64>()), 1..200),
     ) {
         let mut board = Scoreboard::new();

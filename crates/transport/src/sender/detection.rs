@@ -3,8 +3,8 @@
 use super::Sender;
 use crate::acknowledgement::Acknowledgement;
 use crate::connection::{Connection, record};
-use crate::event::{self, Happening, LossSign, Recorder};
-use crate::loss::{Found, Known, Surroundings};
+use crate::event::{self, LossSign, Recorder, TraceEvent};
+use crate::loss::{DupAckContext, LossVerdict, RackContext};
 use crate::recovery::{Phase, Restored};
 use crate::scoreboard::Sent;
 
@@ -14,11 +14,11 @@ impl Sender {
         ack: &Acknowledgement<'_>,
         restored: Restored,
         connection: &mut Connection<'_, R>,
-    ) -> Found {
-        if restored == Restored::All || self.loss.disbelieves_until(ack.now).is_some() {
-            return Found::default();
+    ) -> LossVerdict {
+        if restored == Restored::All || self.loss.ignores_losses_until(ack.now).is_some() {
+            return LossVerdict::default();
         }
-        let known = Known {
+        let known = DupAckContext {
             phase: self.recovery.phase(),
             point: self.recovery.point(),
             una: self.una,
@@ -26,7 +26,7 @@ impl Sender {
             mss: connection.own().mss,
             cwnd: connection.own().cwnd,
         };
-        let mut lost = |sent: &Sent, sign| tell_lost(connection, sent, sign);
+        let mut lost = |sent: &Sent, sign| record_lost(connection, sent, sign);
         self.loss
             .duplicates
             .judge(ack, &known, &mut self.board, &mut lost)
@@ -38,7 +38,7 @@ impl Sender {
         ack: &Acknowledgement<'_>,
         restored: Restored,
         connection: &mut Connection<'_, R>,
-    ) -> Found {
+    ) -> LossVerdict {
         if self.recovery.is_over(ack) {
             match self.recovery.phase() {
                 Phase::Recovery => self.leave_recovery(connection),
@@ -52,19 +52,19 @@ impl Sender {
         {
             self.loss.rack.on_dsack(self.una, self.nxt);
         }
-        if restored == Restored::All || self.loss.disbelieves_until(ack.now).is_some() {
-            return Found::default();
+        if restored == Restored::All || self.loss.ignores_losses_until(ack.now).is_some() {
+            return LossVerdict::default();
         }
         self.search_by_time(false, connection)
     }
 
-    /// Runs RACK: if segments have arrived since the last time, or `anyway`.
+    /// Runs RACK: if segments have arrived since the last time, or `always`.
     #[inline(always)]
     pub(crate) fn search_by_time<R: Recorder>(
         &mut self,
-        anyway: bool,
+        always: bool,
         connection: &mut Connection<'_, R>,
-    ) -> Found {
+    ) -> LossVerdict {
         let Connection {
             now,
             table,
@@ -72,7 +72,7 @@ impl Sender {
             recorder,
             ..
         } = connection;
-        let around = Surroundings {
+        let context = RackContext {
             now: *now,
             recovering: self.recovery.phase() != Phase::Open,
             threshold: self.loss.duplicates.threshold(),
@@ -84,15 +84,15 @@ impl Sender {
             });
         };
         let (rack, board) = (&mut self.loss.rack, &mut self.board);
-        if anyway {
-            rack.search(&around, board, &mut lost)
+        if always {
+            rack.search(&context, board, &mut lost)
         } else {
-            rack.judge(&around, board, &mut lost)
+            rack.judge(&context, board, &mut lost)
         }
     }
 }
 
-pub(crate) fn tell_lost<R: Recorder>(
+pub(crate) fn record_lost<R: Recorder>(
     connection: &mut Connection<'_, R>,
     sent: &Sent,
     sign: LossSign,
@@ -100,8 +100,8 @@ pub(crate) fn tell_lost<R: Recorder>(
     connection.record(|| lost_by(sent, sign));
 }
 
-fn lost_by(sent: &Sent, sign: LossSign) -> Happening {
-    Happening::SegmentLost(event::SegmentLost {
+fn lost_by(sent: &Sent, sign: LossSign) -> TraceEvent {
+    TraceEvent::SegmentLost(event::SegmentLost {
         seq: sent.seq,
         len: sent.len,
         sign,

@@ -63,11 +63,11 @@ impl Sender {
         send
     }
 
-    pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
+    pub(crate) fn on_probe_sent(&mut self, now: Time, retransmission: bool) {
         self.counters.tail_loss_probes += 1;
         self.loss.probe.sent = Some(Probe {
             end: self.nxt,
-            again,
+            retransmission,
         });
         self.arm(Purpose::Timeout, now + self.rto.current());
     }
@@ -90,7 +90,7 @@ impl Sender {
             .dsack()
             .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end));
         let duplicate = ack.advanced == 0 && ack.delivered.sacked == 0;
-        if !probe.again || answered {
+        if !probe.retransmission || answered {
             self.loss.probe.forget();
         } else if una > probe.end {
             self.loss.probe.forget();

@@ -2,12 +2,12 @@
 //! in proportion to the delivered data.
 
 use super::Sender;
-use super::detection::tell_lost;
+use super::detection::record_lost;
 use crate::acknowledgement::Acknowledgement;
 use crate::congestion::Congestion;
 use crate::connection::Connection;
-use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
-use crate::loss::{Found, TIMER_SLACK, USUAL_THRESHOLD};
+use crate::event::{self, LossSign, Recorder, ReductionCause, TraceEvent};
+use crate::loss::{DEFAULT_DUP_THRESH, LossVerdict, TIMER_SLACK};
 use crate::recovery::{Phase, Prr, Restored};
 use crate::reordering::ReorderingPolicy;
 use crate::retransmission_timer::Purpose;
@@ -29,7 +29,7 @@ impl Sender {
     fn respond_by_count<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        found: &Found,
+        found: &LossVerdict,
         restored: Restored,
         connection: &mut Connection<'_, R>,
     ) {
@@ -84,7 +84,7 @@ impl Sender {
     pub(crate) fn respond_by_time<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        found: &Found,
+        found: &LossVerdict,
         restored: Restored,
         connection: &mut Connection<'_, R>,
     ) {
@@ -113,7 +113,7 @@ impl Sender {
     #[inline(always)]
     fn may_grow(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.advanced > 0
-            || ack.delivered.sacked > 0 && self.loss.duplicates.threshold() > USUAL_THRESHOLD
+            || ack.delivered.sacked > 0 && self.loss.duplicates.threshold() > DEFAULT_DUP_THRESH
     }
 
     /// Handles the reordering timer (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
@@ -122,7 +122,7 @@ impl Sender {
         connection: &mut Connection<'_, R>,
     ) {
         let now = connection.now;
-        if let Some(until) = self.loss.disbelieves_until(now) {
+        if let Some(until) = self.loss.ignores_losses_until(now) {
             self.arm(Purpose::Reordering, until);
             return;
         }
@@ -151,7 +151,7 @@ impl Sender {
             // Nothing is in flight, but data may have to be reinjected.
             return true;
         }
-        if let Some(until) = self.loss.disbelieves_until(now) {
+        if let Some(until) = self.loss.ignores_losses_until(now) {
             self.arm(Purpose::Timeout, until);
             return false;
         }
@@ -168,7 +168,7 @@ impl Sender {
                 Phase::Loss => self.rto.backoff() > 0,
             };
         if !repeated {
-            self.keep_what_was_before(Congestion::Timeout, flight_size, connection);
+            self.save_before_loss(Congestion::Timeout, flight_size, connection);
             if !frozen {
                 self.reduce(Congestion::Timeout, flight_size, connection);
             }
@@ -179,7 +179,7 @@ impl Sender {
         self.lower_threshold(connection);
         let (rack, board) = (&self.loss.rack, &mut self.board);
         board.mark_all_lost(|sent| rack.is_recent(sent, now), &mut |sent| {
-            tell_lost(connection, sent, LossSign::Timeout)
+            record_lost(connection, sent, LossSign::Timeout)
         });
         if !frozen {
             self.rto.back_off();
@@ -187,15 +187,15 @@ impl Sender {
             own.cwnd = self.board.pipe() + own.mss;
         }
         self.publish(connection.own());
-        let (after, in_a_row) = (connection.window(), self.rto.backoff());
+        let (after, consecutive) = (connection.window(), self.rto.backoff());
         connection.record(|| {
-            Happening::TimedOut(event::TimedOut {
+            TraceEvent::TimedOut(event::TimedOut {
                 before,
                 after,
-                in_a_row,
+                consecutive,
             })
         });
-        self.tell_policy_of_loss(Congestion::Timeout, now, connection.own().mss);
+        self.notify_policy_of_loss(Congestion::Timeout, now, connection.own().mss);
         !frozen
     }
 
@@ -234,7 +234,7 @@ impl Sender {
         let frozen = self.loss.is_frozen(connection.now);
         let flight_size = self.flight_to_reduce(connection.own());
         let before = connection.window();
-        self.keep_what_was_before(Congestion::FastRetransmit, flight_size, connection);
+        self.save_before_loss(Congestion::FastRetransmit, flight_size, connection);
         if !frozen {
             self.reduce(Congestion::FastRetransmit, flight_size, connection);
         }
@@ -247,7 +247,7 @@ impl Sender {
         }
         let (after, until) = (connection.window(), self.recovery.point);
         connection.record(|| {
-            Happening::RecoveryEntered(event::RecoveryEntered {
+            TraceEvent::RecoveryEntered(event::RecoveryEntered {
                 before,
                 after,
                 flight_size,
@@ -255,7 +255,7 @@ impl Sender {
             })
         });
         let (now, mss) = (connection.now, connection.own().mss);
-        self.tell_policy_of_loss(Congestion::FastRetransmit, now, mss);
+        self.notify_policy_of_loss(Congestion::FastRetransmit, now, mss);
     }
 
     pub(crate) fn leave_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
@@ -271,12 +271,12 @@ impl Sender {
                     .min(self.board.outstanding().max(own.mss) + own.mss)
             };
         }
-        tell_left(connection, false);
+        record_recovery_left(connection, false);
     }
 
     pub(crate) fn end_loss_phase<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.recovery.phase = Phase::Open;
-        tell_left(connection, true);
+        record_recovery_left(connection, true);
     }
 
     fn proportional_rate_reduction<R: Recorder>(
@@ -313,7 +313,7 @@ impl Sender {
         own.cwnd = own.ssthresh;
         let after = connection.window();
         connection.record(|| {
-            Happening::WindowReduced(event::WindowReduced {
+            TraceEvent::WindowReduced(event::WindowReduced {
                 cause: ReductionCause::RepairedByProbe,
                 before,
                 after,
@@ -322,10 +322,10 @@ impl Sender {
     }
 }
 
-fn tell_left<R: Recorder>(connection: &mut Connection<'_, R>, after_timeout: bool) {
+fn record_recovery_left<R: Recorder>(connection: &mut Connection<'_, R>, after_timeout: bool) {
     let window = connection.window();
     connection.record(|| {
-        Happening::RecoveryLeft(event::RecoveryLeft {
+        TraceEvent::RecoveryLeft(event::RecoveryLeft {
             window,
             after_timeout,
         })

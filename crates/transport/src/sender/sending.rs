@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use super::Sender;
 use crate::SubflowState;
 use crate::recovery::Phase;
-use crate::reordering::{ReorderingPolicy, Resent};
+use crate::reordering::{ReorderingPolicy, Retransmission};
 use crate::retransmission_timer::Purpose;
 use crate::scoreboard::Sent;
 
@@ -44,7 +44,7 @@ impl Sender {
     /// Retransmits a segment that is or may be lost.
     fn repair(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.retransmit(at, now, state);
-        self.reordering.on_retransmit(&Resent {
+        self.reordering.on_retransmit(&Retransmission {
             now,
             seq: sent.seq,
             end: sent.end(),
@@ -57,7 +57,7 @@ impl Sender {
         self.loss.rack.on_retransmit(self.board.name(at), now);
         self.recovery.on_retransmit();
         self.counters.retransmissions += 1;
-        self.count_out(now, &sent);
+        self.count_sent(now, &sent);
         if at == 0 && self.loss.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
             // As in Linux (`tcp_xmit_retransmit_queue`): the timer restarts for the oldest segment.
             self.arm(Purpose::Timeout, now + self.rto.current());
@@ -87,7 +87,7 @@ impl Sender {
         self.recovery.on_new_data();
         self.nxt += u64::from(sent.len);
         self.board.push(sent);
-        self.count_out(now, &sent);
+        self.count_sent(now, &sent);
         self.put_off_probe(now, state);
         self.publish(state);
         self.note_usage(state);
@@ -95,18 +95,17 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn count_out(&mut self, now: Time, sent: &Sent) {
+    pub(super) fn count_sent(&mut self, now: Time, sent: &Sent) {
         if !sent.is_fin() {
             self.counters.segments_sent += 1;
         }
-        self.recovery.count_out(u64::from(sent.len));
+        self.recovery.count_sent(u64::from(sent.len));
         self.last_sent = now;
         if self.timer.is_off() {
             self.arm(Purpose::Timeout, now + self.rto.current());
         }
     }
 
-    /// Whether nothing was sent for longer than the retransmission timeout.
     #[inline]
     pub(super) fn was_idle(&self, now: Time) -> bool {
         self.board.is_empty() && now.saturating_sub(self.last_sent) > self.rto.current()

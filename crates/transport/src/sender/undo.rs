@@ -6,15 +6,15 @@ use super::Sender;
 use crate::acknowledgement::Acknowledgement;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::connection::Connection;
-use crate::event::{self, Happening, Recorder};
+use crate::event::{self, Recorder, TraceEvent};
 use crate::recovery::{Before, Phase, Restored};
-use crate::reordering::{AckSigns, Answer, Evidence, Loss, Marks, ReorderingPolicy, Undo};
-use crate::rtt::Renewal;
+use crate::reordering::{AckInfo, Actions, Evidence, Loss, LostMarks, ReorderingPolicy, Undo};
+use crate::rtt::SpuriousRtoState;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
     /// Saves the state before a reduction, if no loss was known.
-    pub(super) fn keep_what_was_before<R: Recorder>(
+    pub(super) fn save_before_loss<R: Recorder>(
         &mut self,
         cause: Congestion,
         flight_size: u64,
@@ -41,7 +41,7 @@ impl Sender {
         }));
     }
 
-    pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time, mss: u64) {
+    pub(super) fn notify_policy_of_loss(&mut self, cause: Congestion, now: Time, mss: u64) {
         if self.reordering.is_on() {
             self.reordering.on_loss(&Loss {
                 now,
@@ -57,19 +57,19 @@ impl Sender {
 
     /// Passes an acknowledgement to the reordering policy, and carries out its answer. Returns the restored
     /// parts. The smoothed RTT is the one before it.
-    pub(crate) fn look_for_signs<R: Recorder>(
+    pub(crate) fn consult_policy<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
         srtt: Time,
         connection: &mut Connection<'_, R>,
     ) -> Restored {
         let duplicate_report = ack.dsack();
-        let signs = AckSigns {
+        let signs = AckInfo {
             advanced: ack.advanced,
             sacked: ack.delivered.sacked,
             // Without SACK an acknowledgement of a retransmission also covers the data behind the gap; as in
             // Linux (`tcp_clean_rtx_queue`).
-            original: ack.delivered.original && (self.sack || !ack.delivered.resent),
+            original: ack.delivered.original && (self.sack || !ack.delivered.retransmitted),
             late: ack.delivered.late,
             duplicate_report,
             answers_probe: duplicate_report
@@ -86,7 +86,7 @@ impl Sender {
         segment: &Segment,
         connection: &mut Connection<'_, R>,
     ) -> bool {
-        let signs = AckSigns {
+        let signs = AckInfo {
             out_of_order: true,
             ..self.signs(segment, connection)
         };
@@ -101,14 +101,10 @@ impl Sender {
     }
 
     /// The state of the sender for the policy; for an acknowledgement without information.
-    fn signs<R: Recorder>(
-        &self,
-        segment: &Segment,
-        connection: &mut Connection<'_, R>,
-    ) -> AckSigns {
+    fn signs<R: Recorder>(&self, segment: &Segment, connection: &mut Connection<'_, R>) -> AckInfo {
         let (now, window) = (connection.now, connection.window());
         let own = connection.own();
-        AckSigns {
+        AckInfo {
             now,
             ack: segment.ack,
             una: self.una,
@@ -126,7 +122,7 @@ impl Sender {
                 .contains(Flags::TIMESTAMPS)
                 .then_some(segment.ts_ecr),
             out_of_order: false,
-            peer_saw_out_of_order: segment.flags.contains(Flags::OUT_OF_ORDER),
+            peer_reported_out_of_order: segment.flags.contains(Flags::OUT_OF_ORDER),
             phase: self.recovery.phase,
             before: self.recovery.before.as_deref().copied(),
             window,
@@ -134,7 +130,7 @@ impl Sender {
             pipe: self.board.pipe(),
             sacked_in_all: self.board.sacked(),
             highest_sacked: self.board.highest_sacked(),
-            resent_in_flight: self.board.retransmitted() > 0,
+            retransmission_in_flight: self.board.retransmitted() > 0,
             duplicates: self.loss.duplicates.count(),
             threshold: self.loss.duplicates.threshold(),
             mss: own.mss,
@@ -144,38 +140,40 @@ impl Sender {
 
     fn ask<R: Recorder>(
         &mut self,
-        signs: &AckSigns,
+        signs: &AckInfo,
         connection: &mut Connection<'_, R>,
     ) -> Restored {
         let answer = self.reordering.on_ack(signs);
-        if answer == Answer::NOTHING {
+        if answer == Actions::NOTHING {
             self.recovery.new_first = 0;
             self.recovery.limit = u64::MAX;
             return Restored::Nothing;
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit.unwrap_or(u64::MAX);
-        if let Some(sighting) = answer.saw_reordering {
+        if let Some(sign) = answer.reordering_sign {
             self.loss.rack.see_reordering();
-            self.counters.seen_by[sighting as usize] += 1;
+            self.counters.reordering_by[sign as usize] += 1;
         }
         if let Some(threshold) = answer.threshold {
             self.set_threshold(threshold, connection);
         }
         if let Some(remark) = answer.remark {
-            connection.record(|| Happening::Remarked(remark));
+            connection.record(|| TraceEvent::Remarked(remark));
         }
         if let Some(freeze) = answer.freeze {
-            self.loss.freeze(freeze.until, freeze.resends);
+            self.loss.freeze(freeze.until, freeze.retransmits);
             let until = freeze.until;
-            connection.record(|| Happening::Frozen(event::Frozen { until }));
+            connection.record(|| TraceEvent::Frozen(event::Frozen { until }));
         }
         match (answer.undo, self.recovery.before.take()) {
             (Some(undo), Some(before)) => {
                 self.undo(&undo, &before, connection);
                 match undo.marks {
-                    Marks::Cleared => Restored::All,
-                    Marks::Repaired | Marks::Reconsidered | Marks::Kept => Restored::Windows,
+                    LostMarks::Cleared => Restored::All,
+                    LostMarks::Repaired | LostMarks::Reconsidered | LostMarks::Kept => {
+                        Restored::Windows
+                    }
                 }
             }
             (_, before) => {
@@ -197,7 +195,7 @@ impl Sender {
         if self.loss.duplicates.set_threshold(threshold) {
             let to = self.loss.duplicates.threshold();
             self.counters.threshold_max = self.counters.threshold_max.max(to);
-            connection.record(|| Happening::ThresholdChanged(event::ThresholdChanged { to }));
+            connection.record(|| TraceEvent::ThresholdChanged(event::ThresholdChanged { to }));
         }
     }
 
@@ -221,8 +219,8 @@ impl Sender {
         own.acked_since_loss = before.acked_since_loss + (self.una - before.una);
         own.acked_between_losses = before.acked_between_losses;
         self.rto.limit_backoff(before.backoff);
-        if undo.renews_timeout {
-            self.renewal = Renewal {
+        if undo.adapts_rto {
+            self.spurious_rto = SpuriousRtoState {
                 from: self.nxt,
                 srtt: before.srtt,
                 rttvar: before.rttvar,
@@ -230,13 +228,13 @@ impl Sender {
         }
         self.recovery.keeps_window = true;
         let mut unmarked = 0;
-        if undo.marks != Marks::Repaired {
+        if undo.marks != LostMarks::Repaired {
             self.recovery.phase = Phase::Open;
             self.recovery.force = false;
             self.loss.duplicates.forget();
-            if undo.marks != Marks::Kept {
+            if undo.marks != LostMarks::Kept {
                 unmarked = self.board.unmark_lost();
-                self.loss.rack.judge_anew();
+                self.loss.rack.reset_judged();
             }
         }
         if undo.evidence == Evidence::Duplicates {
@@ -245,7 +243,7 @@ impl Sender {
         self.counters.count_undone(before.cause, undo.evidence);
         let (cause, to) = (before.cause, connection.window());
         connection.record(|| {
-            Happening::Undone(event::Undone {
+            TraceEvent::Undone(event::Undone {
                 cause,
                 before: from,
                 after: to,

@@ -3,8 +3,8 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowUsage {
     /// Maximum in flight; `u64::MAX` if the window was full once.
-    most_out: u64,
-    /// `most_out` applies until this offset is acknowledged.
+    max_in_flight: u64,
+    /// `max_in_flight` applies until this offset is acknowledged.
     until: u64,
 }
 
@@ -16,9 +16,9 @@ impl WindowUsage {
             true => u64::MAX,
             false => nxt - una,
         };
-        if una >= self.until || is_limited || out > self.most_out {
+        if una >= self.until || is_limited || out > self.max_in_flight {
             *self = WindowUsage {
-                most_out: out,
+                max_in_flight: out,
                 until: nxt,
             };
         }
@@ -26,8 +26,8 @@ impl WindowUsage {
 
     /// Whether the window may grow: in slow start, to twice the data in flight (`tcp_is_cwnd_limited`).
     #[inline]
-    pub(crate) fn lets_grow(&self, cwnd: u64, in_slow_start: bool) -> bool {
-        self.most_out == u64::MAX || in_slow_start && cwnd < 2 * self.most_out
+    pub(crate) fn allows_growth(&self, cwnd: u64, in_slow_start: bool) -> bool {
+        self.max_in_flight == u64::MAX || in_slow_start && cwnd < 2 * self.max_in_flight
     }
 }
 
@@ -36,26 +36,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_that_was_full_once_is_so_until_its_data_are_acknowledged() {
+    fn full_window_counts_until_its_data_are_acknowledged() {
         let mut usage = WindowUsage::default();
         usage.on_sent(0, 10, true);
         // Less in flight later, in the same window of data.
         usage.on_sent(8, 12, false);
-        assert!(usage.lets_grow(100, false));
+        assert!(usage.allows_growth(100, false));
         usage.on_sent(10, 13, false);
-        assert!(!usage.lets_grow(100, false));
+        assert!(!usage.allows_growth(100, false));
     }
 
     #[test]
-    fn slow_start_goes_on_to_twice_what_was_out_at_most() {
+    fn slow_start_is_limited_to_twice_the_flight() {
         let mut usage = WindowUsage::default();
         usage.on_sent(0, 10, false);
         usage.on_sent(6, 12, false);
-        assert!(usage.lets_grow(19, true));
-        assert!(!usage.lets_grow(20, true));
-        assert!(!usage.lets_grow(19, false));
-        // Only the next window of data counts.
+        assert!(usage.allows_growth(19, true));
+        assert!(!usage.allows_growth(20, true));
+        assert!(!usage.allows_growth(19, false));
         usage.on_sent(11, 13, false);
-        assert!(!usage.lets_grow(4, true));
+        assert!(!usage.allows_growth(4, true));
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use ropewalk_transport::SchedulerConfig;
-use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::algorithm::AlgorithmConfig;
 use toml_edit::{DocumentMut, Item};
 
 /// Lower and upper limit, both inclusive.

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::algorithm::Declared;
-use crate::congestion::OwnCongestion;
+use crate::algorithm::AlgorithmConfig;
+use crate::congestion::CustomCongestion;
 use crate::congestion::testing::{Random, acked, subflow};
 use crate::{Config, CongestionConfig, Profile, SubflowState};
 
@@ -22,7 +22,7 @@ fn all() -> Vec<(Config, String)> {
 }
 
 /// Runs every algorithm through the same steps, each of an event and a seed for its arguments.
-fn live_through(steps: &[(u8, u64)]) {
+fn run_steps(steps: &[(u8, u64)]) {
     for (config, name) in all() {
         let mut control = config.controller();
         let mut table: Vec<SubflowState> = Vec::new();
@@ -100,15 +100,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn windows_stay_whole_through_whatever_happens(
+    fn windows_stay_valid_under_random_events(
         steps in prop::collection::vec((0..40_u8, any::<u64>()), 1..1000)
     ) {
-        live_through(&steps);
+        run_steps(&steps);
     }
 }
 
 #[test]
-fn slow_start_is_every_algorithms() {
+fn every_algorithm_uses_slow_start() {
     for (config, name) in all() {
         let mut control = config.controller();
         control.add_subflow(0);
@@ -139,7 +139,7 @@ fn a_users_own_algorithm_is_called() {
             43
         }
     }
-    let own = OwnCongestion::new("fixed", |_| Box::new(Fixed));
+    let own = CustomCongestion::new("fixed", |_| Box::new(Fixed));
     let config = Config {
         congestion: own.into(),
         ..Config::profile(Profile::Linux)
@@ -152,11 +152,11 @@ fn a_users_own_algorithm_is_called() {
     assert_eq!(control.on_ack(0, &acked(1), &table), 42);
     let cause = Congestion::Timeout;
     assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 43);
-    assert_eq!(format!("{control:?}"), "Own(Fixed)");
+    assert_eq!(format!("{control:?}"), "Custom(Fixed)");
 }
 
 #[test]
-fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
+fn every_algorithm_restores_state_before_spurious_losses() {
     for (config, name) in all() {
         let mut control = config.controller();
         let mut table = vec![subflow(20.5, 0.1), subflow(7.0, 0.3)];

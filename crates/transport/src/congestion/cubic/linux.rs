@@ -5,23 +5,21 @@
 use ropewalk_quantities::Time;
 
 use super::super::real::{real, whole};
-use super::{Course, Epoch, seconds};
+use super::{Epoch, GrowthInputs, seconds};
 
 /// Validity of a count while the window does not change (`HZ / 32`).
-const LASTS: Time = Time::from_nanos(1_000_000_000 / 32);
+const VALIDITY: Time = Time::from_nanos(1_000_000_000 / 32);
 /// Largest and smallest count where the cubic function does not determine it.
-const FLAT: u64 = 100;
+const DEFAULT_COUNTS: u64 = 100;
 const BEFORE_LOSS: u64 = 20;
 const LEAST: u64 = 2;
 
-/// State of growth in whole segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     /// Eight times the number of windows to acknowledge for each segment of W_est (`beta_scale`).
     scale: u32,
     /// Segments to acknowledge for each segment of growth (`cnt`).
     count: u32,
-    /// The window in segments for which `count` was computed.
     window: u32,
     /// W_est, in segments (`tcp_cwnd`).
     w_est: u32,
@@ -50,13 +48,13 @@ impl Growth {
     }
 
     #[inline]
-    pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, course: Course<'_>) -> u64 {
-        let Course { now, mss, .. } = course;
+    pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, inputs: GrowthInputs<'_>) -> u64 {
+        let GrowthInputs { now, mss, .. } = inputs;
         self.acked = saturated(u64::from(self.acked) + bytes);
         let known = u64::from(self.window);
         let is_known = known * mss <= cwnd && cwnd < (known + 1) * mss;
-        if course.epoch.is_none() || !is_known || now > self.at + LASTS {
-            self.find_count(cwnd / mss, bytes, course);
+        if inputs.epoch.is_none() || !is_known || now > self.at + VALIDITY {
+            self.find_count(cwnd / mss, bytes, inputs);
         }
         let each = u64::from(self.count) * mss;
         // Credit under a longer count is worth one segment.
@@ -76,25 +74,25 @@ impl Growth {
     }
 
     #[inline(never)]
-    fn find_count(&mut self, window: u64, bytes: u64, course: Course<'_>) {
-        let Course { now, mss, c, .. } = course;
+    fn find_count(&mut self, window: u64, bytes: u64, inputs: GrowthInputs<'_>) {
+        let GrowthInputs { now, mss, c, .. } = inputs;
         (self.window, self.at) = (saturated(window), now);
-        let epoch = match course.epoch {
+        let epoch = match inputs.epoch {
             Some(epoch) => epoch,
             none => {
                 (self.w_est, self.acked) = (self.window, saturated(bytes));
-                none.insert(Epoch::new(now, real(window), course.w_max, c))
+                none.insert(Epoch::new(now, real(window), inputs.w_max, c))
             }
         };
-        let t = seconds(now.saturating_sub(epoch.start)) + seconds(course.min_rtt);
+        let t = seconds(now.saturating_sub(epoch.start)) + seconds(inputs.min_rtt);
         let off = t - epoch.k;
         let distance = (c * off * off * off).trunc();
         let target = whole((epoch.w_max + distance).max(0.0));
         let mut count = match target > window {
             true => window / (target - window),
-            false => FLAT * window,
+            false => DEFAULT_COUNTS * window,
         };
-        if course.w_max == 0.0 {
+        if inputs.w_max == 0.0 {
             count = count.min(BEFORE_LOSS);
         }
         let each = ((window * u64::from(self.scale)) >> 3).max(1) * mss;
@@ -112,7 +110,6 @@ impl Growth {
     }
 }
 
-/// Clamps to 32 bits, as in the kernel.
 fn saturated(amount: u64) -> u32 {
     u32::try_from(amount).unwrap_or(u32::MAX)
 }
@@ -136,7 +133,7 @@ mod tests {
         let (mut cwnd, mut now) = (window * MSS, Time::from_secs(1));
         let windows = acks.iter().map(|&(wait, segments)| {
             now += Time::from_millis(wait);
-            let course = Course {
+            let inputs = GrowthInputs {
                 now,
                 mss: MSS,
                 min_rtt: MIN_RTT,
@@ -145,14 +142,14 @@ mod tests {
                 epoch: &mut epoch,
                 w_max,
             };
-            cwnd = growth.grow(cwnd, segments * MSS, course);
+            cwnd = growth.grow(cwnd, segments * MSS, inputs);
             cwnd / MSS
         });
         windows.collect()
     }
 
     #[test]
-    fn after_a_loss_at_ten_segments_seven_are_acknowledged_for_the_eighth() {
+    fn count_is_seven_after_loss_at_ten_segments() {
         // K is 1.957 s; the function is 7.09 after a round trip and counts as 8: a count of seven. From 8 on
         // only W_est grows the window, one segment per (8 * 15) >> 3 acknowledged. It is checked at
         // acknowledgement 8, at 24 (24 > 15: W_est is 8) and at 40 (25 > 15: 9), by when enough are
@@ -169,10 +166,9 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_loss_a_segment_follows_twenty_and_after_it_a_window_at_the_least() {
+    fn count_is_bounded_before_and_after_first_loss() {
         assert_eq!(grown(200, 0.0, &[(0, 20); 3]), [201, 202, 203]);
         assert_eq!(grown(200, 200.0, &[(0, 20); 3]), [200, 200, 200]);
-        // Far beyond the plateau: half of the acknowledged segments.
         assert_eq!(
             grown(10, 10.0, &[(0, 1), (60_000, 2), (0, 2)]),
             [10, 11, 12]
@@ -182,7 +178,7 @@ mod tests {
     proptest! {
         /// Counts packets one by one, as the kernel's loops do.
         #[test]
-        fn it_is_what_counting_one_by_one_gives(
+        fn growth_equals_packet_by_packet_counting(
             window in 2_u64..60,
             w_max in 0_u64..80,
             acks in prop::collection::vec((0_u64..40, 1_u64..4), 1..300),

@@ -1,9 +1,8 @@
 //! Congestion avoidance as in RFC 9438, section 4, with windows that are real numbers of segments.
 
 use super::super::real::{greater, lesser, real, whole};
-use super::{Course, Epoch, seconds};
+use super::{Epoch, GrowthInputs, seconds};
 
-/// State of growth in real numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     alpha: f64,
@@ -30,19 +29,25 @@ impl Growth {
 
     /// Returns the window after `bytes` were acknowledged; `counted` of them count for the cubic growth.
     #[inline]
-    pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, counted: u64, course: Course<'_>) -> u64 {
+    pub(super) fn grow(
+        &mut self,
+        cwnd: u64,
+        bytes: u64,
+        counted: u64,
+        inputs: GrowthInputs<'_>,
+    ) -> u64 {
         // Only two divisions, which dominate the cost.
-        let mss = real(course.mss);
+        let mss = real(inputs.mss);
         let per_mss = 1.0 / mss;
         let window = (real(cwnd) + self.fraction) * per_mss;
         let per_window = 1.0 / window;
         let segments = real(bytes) * per_mss;
-        let Course { now, c, .. } = course;
-        let epoch = match course.epoch {
+        let GrowthInputs { now, c, .. } = inputs;
+        let epoch = match inputs.epoch {
             Some(epoch) => epoch,
             none => {
                 self.w_est = window;
-                none.insert(Epoch::new(now, window, course.w_max, c))
+                none.insert(Epoch::new(now, window, inputs.w_max, c))
             }
         };
 
@@ -67,7 +72,7 @@ impl Growth {
         } else {
             towards(
                 epoch
-                    .w_cubic(t + seconds(course.srtt), c)
+                    .w_cubic(t + seconds(inputs.srtt), c)
                     .clamp(window, 1.5 * window),
             )
         };

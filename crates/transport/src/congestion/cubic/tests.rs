@@ -66,7 +66,7 @@ fn follows_figure_1_through_the_concave_and_the_convex_region() {
 }
 
 #[test]
-fn average_windows_are_those_of_table_1() {
+fn average_windows_equal_rfc_table_1() {
     // RFC 9438, table 1: C = 0.4, RTT = 0.1 s. The last two columns of Reno: 38 and 120.
     for (loss, published, duration) in [
         (1e-3, 38.0, 400.0),
@@ -83,7 +83,7 @@ fn average_windows_are_those_of_table_1() {
 }
 
 #[test]
-fn fast_convergence_remembers_less_where_windows_shrink() {
+fn fast_convergence_lowers_w_max_if_windows_shrink() {
     let mut cubic = cubic();
     let mut state = after_loss(&mut cubic);
     assert_eq!(cubic.history.w_max, 1000.0);
@@ -96,7 +96,7 @@ fn fast_convergence_remembers_less_where_windows_shrink() {
 }
 
 #[test]
-fn after_a_timeout_the_stage_starts_with_k_zero() {
+fn epoch_after_timeout_has_k_zero() {
     let mut cubic = cubic();
     let mut state = after_loss(&mut cubic);
     drive(&mut cubic, &mut state, 0.0, 1.0);
@@ -140,7 +140,7 @@ fn unused_time_does_not_count() {
 }
 
 #[test]
-fn an_undone_loss_brings_back_what_was_known() {
+fn undo_restores_state_before_loss() {
     let mut cubic = cubic();
     let mut state = after_loss(&mut cubic);
     drive(&mut cubic, &mut state, 0.0, 2.0);
@@ -187,7 +187,7 @@ fn hystart_ends_slow_start_at_the_window_it_finds() {
 }
 
 #[test]
-fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
+fn single_path_algorithm_is_separate_per_subflow() {
     let mut control = SinglePathConfig::from(CubicConfig::DEFAULT).build(&BY_BYTES);
     control.add_subflow(0);
     control.add_subflow(1);
@@ -198,8 +198,7 @@ fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
 }
 
 #[test]
-fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
-    // Ten segments at 20 ms: the cubic function stays below Reno's window.
+fn linux_grows_slower_than_reno_beyond_w_max() {
     let grown = |mut cubic: Cubic| {
         let mut state = subflow(10.0, 0.02);
         state.min_rtt = state.srtt;

@@ -21,7 +21,7 @@ fn both_sides_close_in_order() {
 }
 
 #[test]
-fn a_lost_fin_is_sent_again() {
+fn lost_fin_is_retransmitted() {
     let mut pair = Pair::connected(&plain_tcp(), &[10]);
     let mut lost = false;
     pair.fate = Box::new(move |p| {
@@ -36,7 +36,7 @@ fn a_lost_fin_is_sent_again() {
 }
 
 #[test]
-fn one_side_may_go_on_after_the_other_has_closed() {
+fn half_closed_connection_continues_in_other_direction() {
     let mut pair = Pair::connected(&plain_tcp(), &[10]);
     pair.client.close();
     pair.drive(ms(5100));

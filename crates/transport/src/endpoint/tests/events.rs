@@ -7,32 +7,32 @@ use crate::event::{LossSign, ReductionCause};
 /// Recorded events as text, one per line: time in ms, subflow, event; without sent data, in-order
 /// acknowledgements and sender states.
 fn story(pair: &Pair) -> Vec<String> {
-    let lines = pair.told.iter().filter_map(|told| {
-        let what = match told.happening {
-            Happening::SegmentSent(sent) if sent.again => format!("again {}", sent.seq),
-            Happening::SegmentLost(lost) => format!("lost {} {:?}", lost.seq, lost.sign),
-            Happening::RecoveryEntered(entered) => format!(
+    let lines = pair.events.iter().filter_map(|recorded| {
+        let text = match recorded.event {
+            TraceEvent::SegmentSent(sent) if sent.retransmission => format!("again {}", sent.seq),
+            TraceEvent::SegmentLost(lost) => format!("lost {} {:?}", lost.seq, lost.sign),
+            TraceEvent::RecoveryEntered(entered) => format!(
                 "recovery {} to {} until {}",
                 entered.before.cwnd, entered.after.ssthresh, entered.until
             ),
-            Happening::RecoveryLeft(left) => format!("left with {}", left.window.cwnd),
-            Happening::TimedOut(out) => {
+            TraceEvent::RecoveryLeft(left) => format!("left with {}", left.window.cwnd),
+            TraceEvent::TimedOut(out) => {
                 format!("timeout {} to {}", out.before.cwnd, out.after.cwnd)
             }
-            Happening::ProbeSent(probe) => format!("probe again: {}", probe.again),
-            Happening::WindowReduced(reduced) => format!("{:?}", reduced.cause),
-            Happening::DuplicateReported(twice) => format!("twice {}", twice.start),
-            Happening::StateChanged(changed) => format!("{:?}", changed.event),
+            TraceEvent::ProbeSent(probe) => format!("probe again: {}", probe.retransmission),
+            TraceEvent::WindowReduced(reduced) => format!("{:?}", reduced.cause),
+            TraceEvent::DuplicateReported(twice) => format!("twice {}", twice.start),
+            TraceEvent::StateChanged(changed) => format!("{:?}", changed.event),
             _ => return None,
         };
-        let millis = told.time.as_millis_f64();
-        Some(format!("{millis:.0} {} {what}", told.subflow))
+        let millis = recorded.time.as_millis_f64();
+        Some(format!("{millis:.0} {} {text}", recorded.subflow))
     });
     lines.collect()
 }
 
 #[test]
-fn a_recovery_is_told_from_the_loss_to_its_end() {
+fn recovery_is_recorded_from_loss_to_end() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.fate = lose(&[1, 2001]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -49,7 +49,7 @@ fn a_recovery_is_told_from_the_loss_to_its_end() {
 }
 
 #[test]
-fn a_timeout_is_told_with_what_it_takes_for_lost() {
+fn timeout_is_recorded_with_lost_segments() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.fate = lose(&[1, 1001]);
     pair.transfer(2_000, Time::from_secs(9));
@@ -66,15 +66,18 @@ fn a_timeout_is_told_with_what_it_takes_for_lost() {
 }
 
 #[test]
-fn a_partial_acknowledgement_and_a_late_segment_are_signs_of_their_own() {
+fn loss_sign_names_partial_acknowledgement_and_rack() {
     let signs = |config: &Config| {
         let mut pair = Pair::connected(config, &[50]);
         pair.fate = lose(&[1, 2001]);
         pair.transfer(10_000, Time::from_secs(9));
-        let signs = pair.told.iter().filter_map(|told| match told.happening {
-            Happening::SegmentLost(lost) => Some(lost.sign),
-            _ => None,
-        });
+        let signs = pair
+            .events
+            .iter()
+            .filter_map(|recorded| match recorded.event {
+                TraceEvent::SegmentLost(lost) => Some(lost.sign),
+                _ => None,
+            });
         signs.collect::<Vec<_>>()
     };
     let newreno = plain_tcp().with(|config| config.extensions.sack = false);
@@ -85,7 +88,7 @@ fn a_partial_acknowledgement_and_a_late_segment_are_signs_of_their_own() {
 }
 
 #[test]
-fn a_probe_and_the_reduction_after_it_are_told() {
+fn probe_and_its_reduction_are_recorded() {
     let config = plain_tcp().with(|config| {
         config.loss.rack = true;
         config.loss.tail_loss_probe = true;
@@ -104,7 +107,7 @@ fn a_probe_and_the_reduction_after_it_are_told() {
 }
 
 #[test]
-fn a_segment_that_arrives_twice_is_told_at_both_ends() {
+fn duplicate_segment_is_recorded_at_both_endpoints() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.fate = Box::new(|p| {
         if p.to_server && p.segment.seq == 3001 {
@@ -116,10 +119,10 @@ fn a_segment_that_arrives_twice_is_told_at_both_ends() {
     pair.transfer(5_000, Time::from_secs(9));
     pair.drive(pair.now + ms(60));
     let twice = pair
-        .told_by_server
+        .server_records
         .iter()
-        .filter_map(|told| match told.happening {
-            Happening::DuplicateArrived(twice) => Some((twice.seq, twice.len)),
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::DuplicateArrived(twice) => Some((twice.seq, twice.len)),
             _ => None,
         });
     assert_eq!(twice.collect::<Vec<_>>(), [(3001, 1000)]);
@@ -127,7 +130,7 @@ fn a_segment_that_arrives_twice_is_told_at_both_ends() {
 }
 
 #[test]
-fn states_are_told_as_the_driver_reads_them() {
+fn state_events_are_recorded_in_driver_order() {
     let mut pair = Pair::new(&mptcp(), &[10, 20]);
     pair.client.connect();
     pair.drive(Time::from_secs(1));
@@ -135,37 +138,42 @@ fn states_are_told_as_the_driver_reads_them() {
     pair.drive(Time::from_secs(2));
     pair.server.close();
     pair.drive(Time::from_secs(200));
-    let states = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::StateChanged(changed) => Some(changed.event),
-        _ => None,
-    });
+    let states = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::StateChanged(changed) => Some(changed.event),
+            _ => None,
+        });
     assert_eq!(states.collect::<Vec<_>>(), pair.client_events);
     assert!(pair.client_events.contains(&Event::SubflowEstablished(1)));
 }
 
 #[test]
-fn each_time_nothing_is_left_to_send_it_says_how_it_stands() {
+fn sender_state_is_recorded_when_nothing_is_left_to_send() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.client.write(30_000);
     pair.flush();
     let state = pair.client.subflow_states()[0].clone();
-    let Some(Happening::Settled(settled)) = pair.told.last().map(|told| told.happening) else {
-        panic!("{:?}", pair.told.last());
+    let Some(TraceEvent::SenderState(fast_path)) =
+        pair.events.last().map(|recorded| recorded.event)
+    else {
+        panic!("{:?}", pair.events.last());
     };
-    assert_eq!(settled.window.cwnd, state.cwnd);
-    assert_eq!(settled.in_flight, 10_000);
-    assert_eq!(settled.rtt.map(|rtt| rtt.smoothed), Some(state.srtt));
+    assert_eq!(fast_path.window.cwnd, state.cwnd);
+    assert_eq!(fast_path.in_flight, 10_000);
+    assert_eq!(fast_path.rtt.map(|rtt| rtt.smoothed), Some(state.srtt));
 }
 
 #[test]
-fn who_listens_changes_nothing() {
+fn recorder_has_no_effect() {
     let run = |listens: bool| {
         let mut pair = Pair::connected(&mptcp(), &[20, 70]);
         pair.fate = lose(&[1, 5001, 30_001]);
         pair.listens = listens;
         pair.client.write(100_000);
         pair.drive(Time::from_secs(30));
-        assert_ne!(pair.told.is_empty(), listens);
+        assert_ne!(pair.events.is_empty(), listens);
         pair.script()
     };
     assert_eq!(run(true), run(false));

@@ -2,7 +2,7 @@ use super::*;
 use crate::{SynMultipath, multipath::keys};
 
 #[test]
-fn three_segments_open_a_connection() {
+fn handshake_takes_three_segments() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
     pair.client.connect();
     pair.drive(Time::from_secs(1));
@@ -16,7 +16,7 @@ fn three_segments_open_a_connection() {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
+fn lost_syn_is_retransmitted_after_1_s_then_2_s() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
     pair.fate = Box::new(|passing| {
         if passing.number < 2 {
@@ -40,7 +40,7 @@ fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
 }
 
 #[test]
-fn a_lost_syn_ack_and_a_lost_third_segment_are_made_good() {
+fn handshake_survives_lost_syn_ack_and_third_segment() {
     for lost in [1, 2] {
         let mut pair = Pair::new(&plain_tcp(), &[10]);
         pair.fate = Box::new(move |passing| {
@@ -67,7 +67,7 @@ fn a_lost_syn_ack_and_a_lost_third_segment_are_made_good() {
 
 /// The third segment of MPTCP carries both keys, also when retransmitted (RFC 8684, section 3.1).
 #[test]
-fn a_syn_ack_that_comes_again_draws_the_third_segment_again() {
+fn repeated_syn_ack_elicits_third_segment() {
     for config in [plain_tcp(), mptcp()] {
         let mut pair = Pair::new(&config, &[10]);
         pair.fate = Box::new(|passing| match passing.number {
@@ -98,9 +98,8 @@ fn data_may_follow_the_syn_ack_at_once() {
     );
 }
 
-/// The server may send first; the third segment contains the window.
 #[test]
-fn a_server_that_speaks_first_does_so_when_the_connection_is_open() {
+fn server_may_send_first_after_handshake() {
     for config in [plain_tcp(), mptcp()] {
         let mut pair = Pair::new(&config, &[10]);
         pair.client.connect();
@@ -116,7 +115,7 @@ fn a_server_that_speaks_first_does_so_when_the_connection_is_open() {
 }
 
 #[test]
-fn after_too_many_syns_the_connection_is_given_up() {
+fn connection_fails_after_too_many_syns() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
     pair.fate = Box::new(|_| Fate::Lost);
     pair.client.connect();
@@ -212,7 +211,7 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
 }
 
 #[test]
-fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
+fn join_survives_loss_of_third_and_fourth_segments() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
     let mut last_two = 0;
     pair.fate = Box::new(move |passing| {
@@ -274,7 +273,7 @@ fn a_join_with_a_wrong_hmac_is_reset() {
 }
 
 #[test]
-fn a_server_without_mptcp_makes_it_plain_tcp() {
+fn server_without_mptcp_falls_back_to_tcp() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
     pair.server = Endpoint::server(&Arc::new(plain_tcp()), 1, 2);
     pair.client.connect();
@@ -285,7 +284,7 @@ fn a_server_without_mptcp_makes_it_plain_tcp() {
 }
 
 #[test]
-fn what_one_side_does_not_offer_is_not_used() {
+fn unoffered_extensions_are_not_used() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
     let config = plain_tcp().with(|config| {
         config.extensions.sack = false;

@@ -2,6 +2,7 @@
 
 mod close;
 mod events;
+mod fast_path;
 mod handshake;
 mod multipath;
 mod properties;
@@ -10,7 +11,6 @@ mod reception;
 mod recovery;
 mod reordering;
 mod shared_window;
-mod usual;
 mod window;
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::uncoupled::UncoupledConfig;
-use crate::event::{Happening, Recorded};
+use crate::event::{TraceEvent, TraceRecord};
 use crate::{
     Config, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile, Segment,
     SinglePathConfig,
@@ -50,7 +50,7 @@ pub(crate) fn mptcp() -> Config {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passing {
+pub(crate) struct InFlightSegment {
     pub(crate) sent: Time,
     pub(crate) to_server: bool,
     pub(crate) subflow: usize,
@@ -58,7 +58,6 @@ pub(crate) struct Passing {
     pub(crate) number: usize,
 }
 
-/// Effect of the link on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
@@ -67,25 +66,23 @@ pub(crate) enum Fate {
     Twice,
 }
 
-type Wire = Box<dyn FnMut(&Passing) -> Fate>;
+type LinkModel = Box<dyn FnMut(&InFlightSegment) -> Fate>;
 
 pub(crate) struct Pair {
     pub(crate) client: Endpoint,
     pub(crate) server: Endpoint,
     pub(crate) now: Time,
     pub(crate) delays: Vec<Time>,
-    pub(crate) fate: Wire,
-    pub(crate) sent: Vec<Passing>,
-    pub(crate) told: Vec<Recorded>,
-    /// Events of the server about arrived segments.
-    pub(crate) told_by_server: Vec<Recorded>,
+    pub(crate) fate: LinkModel,
+    pub(crate) sent: Vec<InFlightSegment>,
+    pub(crate) events: Vec<TraceRecord>,
+    pub(crate) server_records: Vec<TraceRecord>,
     pub(crate) listens: bool,
     pub(crate) client_events: Vec<Event>,
     pub(crate) server_events: Vec<Event>,
     pub(crate) reads: bool,
-    /// Largest segment in bytes, header included.
     most: u64,
-    wire: BTreeMap<(Time, usize), Passing>,
+    wire: BTreeMap<(Time, usize), InFlightSegment>,
     copies: usize,
 }
 
@@ -100,8 +97,8 @@ impl Pair {
             delays: delays.iter().map(|&delay| ms(delay)).collect(),
             fate: Box::new(|_| Fate::Arrives),
             sent: Vec::new(),
-            told: Vec::new(),
-            told_by_server: Vec::new(),
+            events: Vec::new(),
+            server_records: Vec::new(),
             listens: true,
             client_events: Vec::new(),
             server_events: Vec::new(),
@@ -112,14 +109,13 @@ impl Pair {
         }
     }
 
-    /// A connected pair, without the handshake's segments.
     pub(crate) fn connected(config: &Config, delays: &[u64]) -> Pair {
         let mut pair = Pair::new(config, delays);
         pair.client.connect();
         pair.drive(Time::from_secs(5));
         assert!(pair.client_events.contains(&Event::Connected));
         pair.sent.clear();
-        pair.told.clear();
+        pair.events.clear();
         pair
     }
 
@@ -139,7 +135,7 @@ impl Pair {
                     let syn = segment.flags.contains(Flags::SYN);
                     assert!(syn || segment.seq > 0, "only a SYN is at 0: {segment:?}");
                     let number = self.sent.len();
-                    let passing = Passing {
+                    let passing = InFlightSegment {
                         sent: self.now,
                         to_server,
                         subflow,
@@ -175,12 +171,12 @@ impl Pair {
     fn transmit(&mut self, client: bool) -> Option<(usize, Segment)> {
         let mut segment = Segment::EMPTY;
         let subflow = if client && self.listens {
-            let mut end = self.client.recorded_by(&mut self.told);
+            let mut end = self.client.recorded_by(&mut self.events);
             end.poll_transmit(self.now, &mut segment)
         } else if client {
             self.client.poll_transmit(self.now, &mut segment)
         } else if self.listens {
-            let mut end = self.server.recorded_by(&mut self.told_by_server);
+            let mut end = self.server.recorded_by(&mut self.server_records);
             end.poll_transmit(self.now, &mut segment)
         } else {
             self.server.poll_transmit(self.now, &mut segment)
@@ -204,12 +200,12 @@ impl Pair {
             let (_, passing) = self.wire.pop_first().expect("an arrival");
             let (now, subflow, segment) = (self.now, passing.subflow, &passing.segment);
             if passing.to_server && self.listens {
-                let mut server = self.server.recorded_by(&mut self.told_by_server);
+                let mut server = self.server.recorded_by(&mut self.server_records);
                 server.handle_segment(now, subflow, segment);
             } else if passing.to_server {
                 self.server.handle_segment(now, subflow, segment);
             } else if self.listens {
-                let mut client = self.client.recorded_by(&mut self.told);
+                let mut client = self.client.recorded_by(&mut self.events);
                 client.handle_segment(now, subflow, segment);
             } else {
                 self.client.handle_segment(now, subflow, segment);
@@ -221,7 +217,7 @@ impl Pair {
         } else {
             if self.client.poll_timeout().is_some_and(|time| time <= next) {
                 if self.listens {
-                    let mut client = self.client.recorded_by(&mut self.told);
+                    let mut client = self.client.recorded_by(&mut self.events);
                     client.handle_timeout(next);
                 } else {
                     self.client.handle_timeout(next);
@@ -261,7 +257,7 @@ pub(crate) fn transmit(end: &mut Endpoint, now: Time) -> Option<(usize, Segment)
         .map(|subflow| (subflow, segment))
 }
 
-fn line(passing: &Passing) -> String {
+fn line(passing: &InFlightSegment) -> String {
     let segment = &passing.segment;
     let arrow = if passing.to_server { '>' } else { '<' };
     let names = [

@@ -5,11 +5,11 @@ use crate::event::ReductionCause;
 use crate::scheduling::linux::LinuxConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::redundant::RedundantConfig;
-use crate::scheduling::{Choice, Flying, OwnScheduler, Pending, Rescue, Scheduler};
+use crate::scheduling::{Choice, CopyDecision, CustomScheduler, InFlightData, Pending, Scheduler};
 use crate::{Deadline, SubflowState};
 
 #[test]
-fn both_subflows_carry_and_the_stream_is_whole() {
+fn mptcp_uses_both_subflows_and_delivers_stream() {
     let mut pair = Pair::connected(&mptcp(), &[20, 25]);
     pair.transfer(2_000_000, Time::from_secs(60));
     assert_eq!(pair.server.delivered(), 2_000_000);
@@ -35,7 +35,7 @@ fn all_subflows_share_one_receive_window() {
 }
 
 #[test]
-fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
+fn silent_subflow_data_are_reinjected_and_it_recovers() {
     let config = mptcp().with(|config| config.receive_buffer.size = Bytes::new(64_000));
     let mut pair = Pair::connected(&config, &[10, 12]);
     let (down, up) = (ms(5200), ms(9000));
@@ -47,13 +47,13 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
         }
     });
     pair.client.write(u64::MAX);
-    let mut delivered_while_dark = 0;
+    let mut delivered_while_silent = 0;
     let mut sent_after = 0;
     let mut seen = 0;
     while pair.now < Time::from_secs(16) && pair.step(Time::from_secs(16)) {
         pair.client.write(u64::MAX);
         if pair.now < up {
-            delivered_while_dark = pair.server.delivered();
+            delivered_while_silent = pair.server.delivered();
         }
         sent_after += pair.sent[seen..]
             .iter()
@@ -61,7 +61,10 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
             .count();
         seen = pair.sent.len();
     }
-    assert!(delivered_while_dark > 1_000_000, "{delivered_while_dark}");
+    assert!(
+        delivered_while_silent > 1_000_000,
+        "{delivered_while_silent}"
+    );
     assert!(pair.client.counters(0).timeouts >= 2);
     // The RTT samples of earlier segments are long for a while, so it carries less.
     assert!(pair.client.subflow_states()[0].usable);
@@ -135,7 +138,7 @@ fn redundant_sends_everything_on_every_subflow() {
 }
 
 #[test]
-fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_penalised() {
+fn full_window_triggers_opportunistic_retransmission_and_penalty() {
     let slow = mptcp().with(|config| config.receive_buffer.size = Bytes::new(30_000));
     let helped = slow.clone().with(|config| {
         config.subflows.opportunistic_retransmission = true;
@@ -153,7 +156,7 @@ fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_pe
 }
 
 #[test]
-fn either_may_be_had_without_the_other() {
+fn prr_and_reduction_base_are_independent() {
     for (opportunistic_retransmission, penalisation) in
         [(false, false), (false, true), (true, false), (true, true)]
     {
@@ -164,11 +167,11 @@ fn either_may_be_had_without_the_other() {
         });
         let mut pair = Pair::connected(&config, &[5, 200]);
         pair.transfer(200_000, Time::from_secs(600));
-        let is_penalty = |told: &Recorded| {
-            matches!(told.happening, Happening::WindowReduced(reduced)
+        let is_penalty = |recorded: &TraceRecord| {
+            matches!(recorded.event, TraceEvent::WindowReduced(reduced)
                 if reduced.cause == ReductionCause::Penalised)
         };
-        assert_eq!(pair.told.iter().any(is_penalty), penalisation);
+        assert_eq!(pair.events.iter().any(is_penalty), penalisation);
         let new = pair
             .sent
             .iter()
@@ -181,7 +184,7 @@ fn either_may_be_had_without_the_other() {
 }
 
 #[test]
-fn a_reset_subflow_leaves_its_data_to_the_others() {
+fn reset_subflow_data_are_reinjected() {
     let mut pair = Pair::connected(&mptcp(), &[10, 12]);
     pair.client.write(4_000_000);
     pair.drive(pair.now + ms(50));
@@ -209,7 +212,7 @@ fn data_acks_have_32_bits_until_the_peer_maps_in_64() {
     let mut pair = Pair::new(&mptcp(), &[10]);
     pair.client.connect();
     pair.drive(ms(100));
-    let long = |p: &Passing| p.segment.flags.contains(Flags::DATA_ACK_64);
+    let long = |p: &InFlightSegment| p.segment.flags.contains(Flags::DATA_ACK_64);
     assert!(pair.sent.iter().all(|p| !long(p)));
     pair.sent.clear();
     pair.client.write(20_000);
@@ -223,7 +226,7 @@ fn data_acks_have_32_bits_until_the_peer_maps_in_64() {
 }
 
 #[test]
-fn a_long_data_ack_leaves_room_for_one_sack_block_and_a_data_fin_for_none() {
+fn data_ack_64_leaves_space_for_one_sack_block() {
     let mut pair = Pair::connected(&mptcp(), &[10]);
     pair.client.write(20_000);
     pair.client.close();
@@ -238,19 +241,19 @@ fn a_long_data_ack_leaves_room_for_one_sack_block_and_a_data_fin_for_none() {
     });
     pair.drive(Time::from_secs(10));
     assert_eq!(pair.server.delivered(), 20_000);
-    let blocks = |p: &&Passing| match &p.segment.options {
+    let blocks = |p: &&InFlightSegment| match &p.segment.options {
         Options::Sack(list) => list.len(),
         _ => 0,
     };
     let from_server = pair.sent.iter().filter(|p| !p.to_server);
     assert_eq!(from_server.map(|p| blocks(&p)).max(), Some(1));
-    let fins = |p: &&Passing| p.segment.flags.contains(Flags::DATA_FIN);
+    let fins = |p: &&InFlightSegment| p.segment.flags.contains(Flags::DATA_FIN);
     assert!(pair.sent.iter().any(|p| fins(&p)));
     assert!(pair.sent.iter().filter(fins).all(|p| blocks(&p) == 0));
 }
 
 #[test]
-fn checksums_are_used_if_either_side_asks_for_them() {
+fn checksums_are_used_if_either_side_requires_them() {
     for (client, server) in [(false, false), (true, false), (false, true), (true, true)] {
         let with = |checksum| mptcp().with(|config| config.extensions.checksum = checksum);
         let mut pair = Pair::new(&with(client), &[10, 20]);
@@ -300,7 +303,7 @@ fn a_segment_fills_a_packet_of_1500_bytes() {
 }
 
 #[test]
-fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
+fn retransmission_keeps_its_data_ack_length() {
     let mut pair = Pair::connected(&mptcp(), &[10, 40]);
     pair.client.write(40_000);
     pair.flush();
@@ -336,11 +339,10 @@ fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
 }
 
 #[test]
-fn schedulers_are_told_by_when_what_comes_next_is_due() {
-    /// Records each deadline, and sends on the first subflow with space.
+fn schedulers_get_deadline_of_next_byte() {
     #[derive(Debug)]
-    struct Noting(Arc<Mutex<Vec<Option<Deadline>>>>);
-    impl Scheduler for Noting {
+    struct DeadlineRecorder(Arc<Mutex<Vec<Option<Deadline>>>>);
+    impl Scheduler for DeadlineRecorder {
         fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
             let mut noted = self.0.lock().expect("unpoisoned");
             noted.push(pending.deadline);
@@ -352,7 +354,9 @@ fn schedulers_are_told_by_when_what_comes_next_is_due() {
     }
     let noted = Arc::default();
     let shared = Arc::clone(&noted);
-    let own = OwnScheduler::new("noting", move |_| Box::new(Noting(Arc::clone(&shared))));
+    let own = CustomScheduler::new("noting", move |_| {
+        Box::new(DeadlineRecorder(Arc::clone(&shared)))
+    });
     let config = Config {
         scheduler: own.into(),
         ..mptcp()
@@ -378,28 +382,28 @@ fn schedulers_are_told_by_when_what_comes_next_is_due() {
 }
 
 #[test]
-fn data_in_flight_that_would_be_late_are_sent_on_another_subflow_as_well() {
+fn late_data_in_flight_are_copied_to_another_subflow() {
     /// Sends on the second subflow, and copies data due within 500 ms to the first.
     #[derive(Debug)]
-    struct Rescuing;
-    impl Scheduler for Rescuing {
+    struct CopyingScheduler;
+    impl Scheduler for CopyingScheduler {
         fn choose(&mut self, _: &Pending, subflows: &[SubflowState]) -> Choice {
             match subflows[1].can_send() {
                 true => Choice::Send(1),
                 false => Choice::Wait,
             }
         }
-        fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
-            let near = flying.deadline.at.saturating_sub(ms(500));
-            match (flying.on, flying.now >= near) {
-                (1, true) if subflows[0].can_send() => Rescue::On(0),
-                (1, false) => Rescue::NotBefore(near),
-                _ => Rescue::Left,
+        fn decide_copy(&mut self, data: &InFlightData, subflows: &[SubflowState]) -> CopyDecision {
+            let near = data.deadline.at.saturating_sub(ms(500));
+            match (data.on, data.now >= near) {
+                (1, true) if subflows[0].can_send() => CopyDecision::To(0),
+                (1, false) => CopyDecision::NotBefore(near),
+                _ => CopyDecision::NotYet,
             }
         }
     }
     let config = Config {
-        scheduler: OwnScheduler::new("rescuing", |_| Box::new(Rescuing)).into(),
+        scheduler: CustomScheduler::new("rescuing", |_| Box::new(CopyingScheduler)).into(),
         ..mptcp()
     };
     let mut pair = Pair::connected(&config, &[20, 400]);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::algorithm::Declared;
+use crate::algorithm::AlgorithmConfig;
 use crate::{CongestionConfig, SchedulerConfig};
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ pub(super) fn hostile(
     loss: u64,
     late: u64,
     twice: u64,
-) -> Box<dyn FnMut(&Passing) -> Fate> {
+) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     Box::new(move |_| {
         // xorshift64: deterministic, and good enough to choose segments.
         seed ^= seed << 13;
@@ -48,8 +48,8 @@ pub(super) fn check(
     let until = Time::from_secs(36_000);
     let mut closed = false;
     while pair.step(until) {
-        pair.told.clear();
-        pair.told_by_server.clear();
+        pair.events.clear();
+        pair.server_records.clear();
         for flow in &pair.client.subflows {
             flow.sender.board.check();
         }

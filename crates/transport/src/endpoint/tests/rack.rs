@@ -10,7 +10,7 @@ fn rack() -> Config {
     })
 }
 
-fn delay(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
+fn delay(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |passing| {
         let seq = passing.segment.seq;
@@ -36,7 +36,7 @@ fn outcome(pair: &Pair) -> (u64, u64, u64, u64) {
 }
 
 #[test]
-fn a_lost_retransmission_is_sent_again_without_a_timeout() {
+fn rack_repairs_lost_retransmission_without_timeout() {
     let mut pair = Pair::connected(&rack(), &[50]);
     let mut copies = 0;
     pair.fate = Box::new(move |p| {
@@ -57,7 +57,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 }
 
 #[test]
-fn two_segments_above_a_gap_are_enough_after_a_quarter_of_the_round_trip() {
+fn two_sacked_segments_mark_loss_after_quarter_rtt() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(3_000, Time::from_secs(9));
@@ -67,7 +67,7 @@ fn two_segments_above_a_gap_are_enough_after_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn three_segments_above_a_gap_are_enough_at_once_until_reordering_was_seen() {
+fn three_sacked_segments_mark_loss_at_once_until_reordering() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -75,7 +75,7 @@ fn three_segments_above_a_gap_are_enough_at_once_until_reordering_was_seen() {
 }
 
 #[test]
-fn what_comes_late_by_less_than_a_quarter_of_the_round_trip_is_not_lost() {
+fn rack_tolerates_reordering_below_quarter_rtt() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = delay(&[(1, 20), (3001, 20)]);
     pair.transfer(3_000, Time::from_secs(9));
@@ -89,7 +89,7 @@ fn what_comes_late_by_less_than_a_quarter_of_the_round_trip_is_not_lost() {
 }
 
 #[test]
-fn a_duplicate_reported_by_the_receiver_widens_the_window() {
+fn dsack_widens_reordering_window() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = delay(&[(1, 20), (3001, 40), (13_001, 40)]);
     pair.transfer(3_000, Time::from_secs(9));
@@ -97,14 +97,13 @@ fn a_duplicate_reported_by_the_receiver_widens_the_window() {
     pair.drive(pair.now + ms(200));
     // 40 ms exceed a quarter of the RTT, 25 ms: a spurious retransmission.
     assert_eq!(outcome(&pair), (1, 1, 0, 0));
-    // The D-SACK raised it to 50 ms.
     pair.transfer(10_000, Time::from_secs(9));
     pair.drive(pair.now + ms(200));
     assert_eq!(outcome(&pair), (1, 1, 0, 0));
 }
 
 #[test]
-fn a_probe_finds_out_about_a_lost_tail_before_the_timer() {
+fn probe_reveals_lost_tail_before_timeout() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = lose(&[7001, 8001, 9001]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -117,7 +116,7 @@ fn a_probe_finds_out_about_a_lost_tail_before_the_timer() {
 }
 
 #[test]
-fn a_probe_carries_new_data_if_there_is_some() {
+fn probe_carries_new_data_if_available() {
     let config = Config {
         initial_window: InitialWindow::Segments(3),
         ..rack()
@@ -150,7 +149,7 @@ fn a_loss_that_the_probe_repaired_halves_the_window() {
 }
 
 #[test]
-fn a_probe_sent_for_nothing_leaves_the_window_alone() {
+fn spurious_probe_keeps_window() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = delay(&[(9001, 450)]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -162,7 +161,7 @@ fn a_probe_sent_for_nothing_leaves_the_window_alone() {
 }
 
 #[test]
-fn one_probe_at_most_and_then_the_timer_from_the_probe_on() {
+fn at_most_one_probe_precedes_timeout() {
     let mut pair = Pair::connected(&rack(), &[50]);
     let mut lost = 0;
     pair.fate = Box::new(move |p| {
@@ -176,17 +175,16 @@ fn one_probe_at_most_and_then_the_timer_from_the_probe_on() {
         .filter(|&(_, n)| n == 9)
         .map(|(time, _)| time)
         .collect();
-    // The probe, then a timeout of 1 s and one of 2 s.
     assert_eq!(tail, [5000, 5500, 6500, 8500]);
     assert_eq!(outcome(&pair), (3, 0, 1, 2));
 }
 
 #[test]
-fn a_timeout_leaves_alone_what_was_sent_a_moment_ago() {
+fn timeout_spares_recently_sent_segments() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = Box::new(|p| {
-        let dark = p.sent > ms(5000) && p.sent < ms(6000);
-        if dark { Fate::Lost } else { Fate::Arrives }
+        let silent = p.sent > ms(5000) && p.sent < ms(6000);
+        if silent { Fate::Lost } else { Fate::Arrives }
     });
     pair.transfer(60_000, Time::from_secs(30));
     assert_eq!(pair.server.delivered(), 60_000);

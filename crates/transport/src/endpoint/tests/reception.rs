@@ -23,7 +23,7 @@ fn answers_to(config: &Config, arrivals: &[(u64, u64)]) -> Vec<String> {
         pair.server.handle_segment(pair.now, 0, &segment);
         pair.server.read(u64::MAX);
         while let Some((subflow, segment)) = transmit(&mut pair.server, pair.now) {
-            let passing = Passing {
+            let passing = InFlightSegment {
                 sent: Time::ZERO,
                 to_server: false,
                 subflow,
@@ -55,7 +55,7 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
 }
 
 #[test]
-fn data_packets_are_counted_once_and_those_behind_a_gap() {
+fn data_packets_and_out_of_order_packets_are_counted() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.fate = Box::new(|passing| match passing.segment.seq {
         1 if passing.to_server => Fate::Twice,
@@ -96,7 +96,7 @@ fn sack_blocks_name_the_newest_range_first() {
 }
 
 #[test]
-fn what_waits_is_named_though_nothing_waits_where_data_came_last() {
+fn sack_names_older_ranges_after_latest_gap_closes() {
     // The four ranges remembered as the newest are merged one by one.
     let arrivals = [0, 20, 2, 4, 6, 8, 1, 3, 5, 7];
     assert_eq!(
@@ -132,14 +132,14 @@ fn answers_with_data(bytes: u64) -> Vec<String> {
 }
 
 #[test]
-fn a_segment_that_is_full_leaves_its_blocks_to_an_acknowledgement() {
+fn full_segment_leaves_sack_blocks_to_pure_acknowledgement() {
     assert_eq!(answers_with_data(0), ["0 sack"]);
     assert_eq!(answers_with_data(100), ["100 sack"]);
     assert_eq!(answers_with_data(1000), ["1000", "0 sack"]);
 }
 
 #[test]
-fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
+fn duplicate_segment_is_reported_by_dsack() {
     // RFC 2883, section 4: below the acknowledgement, and inside a range behind a gap.
     assert_eq!(
         acknowledgements(&plain_tcp(), &[0, 0, 2, 3, 2]),
@@ -154,7 +154,7 @@ fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
 }
 
 #[test]
-fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
+fn echo_is_timestamp_of_last_segment_in_order() {
     // RFC 7323, 4.3: with a gap, the echo stays that of the last segment in order.
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     let mut lost = false;
@@ -188,7 +188,7 @@ const OVERTAKEN: [(u64, u64); 6] = [
 ];
 
 #[test]
-fn segments_older_than_what_has_come_are_thrown_away() {
+fn old_segments_are_discarded_by_paws() {
     // RFC 7323, 5.3, R1, and a D-SACK for the duplicate data. One millisecond less is not old yet.
     let answers = [
         ". ack 1001",
@@ -202,7 +202,7 @@ fn segments_older_than_what_has_come_are_thrown_away() {
 }
 
 #[test]
-fn segments_of_any_age_are_taken_without_paws() {
+fn old_segments_are_accepted_without_paws() {
     let config = plain_tcp().with(|config| config.receiver.paws = false);
     let answers = answers_to(&config, &OVERTAKEN);
     assert_eq!(answers[3], ". ack 4001");
@@ -211,10 +211,10 @@ fn segments_of_any_age_are_taken_without_paws() {
 }
 
 /// Cumulative acknowledgement, a range above it, timestamp in milliseconds.
-type Told = (u64, Option<(u64, u64)>, u64);
+type AckFields = (u64, Option<(u64, u64)>, u64);
 
 /// The sender after these acknowledgements of its first flight of four segments.
-fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
+fn after(config: &Config, acknowledgements: &[AckFields]) -> Pair {
     let mut pair = Pair::connected(config, &[50]);
     pair.client.write(4000);
     pair.flush();
@@ -248,7 +248,7 @@ fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
 }
 
 #[test]
-fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_newest() {
+fn overtaken_acknowledgements_are_discarded_unless_repeated() {
     let config = plain_tcp().with(|config| config.loss.rack = false);
     let discarded = |acknowledgements: &[_]| {
         let counters = after(&config, acknowledgements).client.counters(0);
@@ -261,10 +261,10 @@ fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_n
 }
 
 #[test]
-fn a_selective_acknowledgement_is_a_sample_where_linux_takes_it_for_one() {
-    let told = [(1, Some((2001, 3001)), 5060)];
+fn sack_gives_rtt_sample_as_in_linux() {
+    let recorded = [(1, Some((2001, 3001)), 5060)];
     let with = |rtt_from_sack| plain_tcp().with(|config| config.rto.from_sack = rtt_from_sack);
-    let state = |config| after(&config, &told).client.subflow_states()[0].clone();
+    let state = |config| after(&config, &recorded).client.subflow_states()[0].clone();
     let (without, with) = (state(with(false)), state(with(true)));
     assert_eq!(with.rtt_samples, without.rtt_samples + 1);
     assert_eq!(with.latest_rtt, ms(100));

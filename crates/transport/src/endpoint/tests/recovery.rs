@@ -1,6 +1,6 @@
 use super::*;
 
-pub(super) fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
+pub(super) fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     let mut lost = Vec::new();
     Box::new(move |passing| {
         let segment = &passing.segment;
@@ -42,7 +42,7 @@ fn slow_start_doubles_the_window_each_round_trip() {
 }
 
 #[test]
-fn three_segments_above_a_gap_make_fast_retransmit_with_sack() {
+fn three_sacked_segments_trigger_fast_retransmit() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -57,7 +57,6 @@ fn three_segments_above_a_gap_make_fast_retransmit_with_sack() {
         ),
         (1, 0, 1)
     );
-    // FlightSize was 10 segments.
     assert_eq!(pair.client.subflow_states()[0].ssthresh, 5000);
 }
 
@@ -104,7 +103,7 @@ fn limited_transmit_sends_new_data_on_the_first_two_duplicates() {
 }
 
 #[test]
-fn a_lost_tail_waits_for_the_timer_which_backs_off() {
+fn lost_tail_is_repaired_by_timer_with_backoff() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     let mut lost = 0;
     pair.fate = Box::new(move |p| {
@@ -127,7 +126,7 @@ fn a_lost_tail_waits_for_the_timer_which_backs_off() {
 }
 
 #[test]
-fn after_a_timeout_sacked_segments_are_not_sent_again() {
+fn timeout_does_not_retransmit_sacked_segments() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     let mut copies = 0;
     pair.fate = Box::new(move |p| {
@@ -176,7 +175,7 @@ fn without_timestamps_a_retransmitted_segment_gives_no_round_trip_sample() {
 }
 
 #[test]
-fn after_idleness_the_window_starts_anew() {
+fn idle_sender_restarts_window() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.transfer(100_000, Time::from_secs(20));
     pair.drive(Time::from_secs(40));
@@ -188,7 +187,7 @@ fn after_idleness_the_window_starts_anew() {
 }
 
 #[test]
-fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_left() {
+fn next_seg_rule_3_retransmits_unmarked_gaps() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     // Too few segments above the second and third gap to mark losses: RFC 6675's NextSeg, rule 3, retransmits
     // them.
@@ -200,7 +199,7 @@ fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_
 }
 
 #[test]
-fn a_loss_halves_what_is_in_flight_or_the_window_in_whole_segments() {
+fn loss_halves_flight_or_whole_segments_of_window() {
     for reduce_cwnd in [true, false] {
         let config = plain_tcp().with(|config| config.window.reduce_cwnd = reduce_cwnd);
         let mut pair = Pair::connected(&config, &[50]);
@@ -215,7 +214,7 @@ fn a_loss_halves_what_is_in_flight_or_the_window_in_whole_segments() {
 }
 
 #[test]
-fn idleness_halves_the_window_or_starts_it_again() {
+fn idle_restart_halves_or_resets_window() {
     for halve_after_idle in [true, false] {
         let config = plain_tcp().with(|config| config.window.halve_after_idle = halve_after_idle);
         let mut pair = Pair::connected(&config, &[50]);

@@ -6,7 +6,6 @@ use super::*;
 use crate::scheduling::linux::LinuxConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 
-/// Linux's scheduler, and a shared window of 40,000 bytes.
 fn linux() -> Config {
     mptcp().with(|config| {
         config.scheduler = LinuxConfig::DEFAULT.into();
@@ -49,7 +48,7 @@ fn transfer_with_losses(config: &Config, each: usize) -> (Pair, usize) {
 }
 
 #[test]
-fn what_was_dropped_beyond_the_window_is_sent_again_by_the_connection() {
+fn data_dropped_beyond_window_are_retransmitted_by_connection() {
     let mut dropped = 0;
     for each in 30..50 {
         let (pair, beyond) = transfer_with_losses(&linux(), each);
@@ -61,7 +60,7 @@ fn what_was_dropped_beyond_the_window_is_sent_again_by_the_connection() {
 }
 
 #[test]
-fn otherwise_nothing_goes_beyond_the_window() {
+fn data_stay_within_window() {
     let config = linux().with(|config| config.subflows.linux_window = false);
     for each in 30..50 {
         let (pair, beyond) = transfer_with_losses(&config, each);
@@ -71,7 +70,7 @@ fn otherwise_nothing_goes_beyond_the_window() {
 }
 
 #[test]
-fn one_small_segment_of_a_subflow_is_unacknowledged_at_a_time() {
+fn nagle_allows_one_small_segment_in_flight_per_subflow() {
     let config = linux().with(|config| {
         // The window is no multiple of a segment, and its scale rounds it.
         config.receive_buffer.size = Bytes::new(33_333);
@@ -92,7 +91,7 @@ fn one_small_segment_of_a_subflow_is_unacknowledged_at_a_time() {
 }
 
 #[test]
-fn the_receive_buffer_grows_with_what_is_read() {
+fn receive_buffer_grows_with_read_rate() {
     let config = linux().with(|config| config.receive_buffer.size = Bytes::from_mib(6));
     let mut pair = Pair::new(&config, &[10]);
     pair.client.connect();
@@ -111,7 +110,7 @@ fn the_receive_buffer_grows_with_what_is_read() {
 }
 
 #[test]
-fn a_window_that_reading_doubles_is_told_on_all_subflows() {
+fn doubled_window_is_announced_on_all_subflows() {
     let config = Config {
         scheduler: MinRttConfig::DEFAULT.into(),
         initial_window: InitialWindow::Segments(16),
@@ -122,7 +121,6 @@ fn a_window_that_reading_doubles_is_told_on_all_subflows() {
     pair.client.write(36_000);
     pair.drive(Time::from_secs(7));
     pair.sent.clear();
-    // A small part of it does not double the window.
     assert_eq!(pair.server.read(1000), 1000);
     pair.flush();
     assert_eq!(pair.sent.len(), 0);
@@ -130,6 +128,6 @@ fn a_window_that_reading_doubles_is_told_on_all_subflows() {
     pair.flush();
     let subflows: Vec<usize> = pair.sent.iter().map(|p| p.subflow).collect();
     assert_eq!(subflows, [0, 1]);
-    let told = pair.sent.iter().map(|p| p.segment.window);
-    assert!(told.min() > Some(39_000));
+    let recorded = pair.sent.iter().map(|p| p.segment.window);
+    assert!(recorded.min() > Some(39_000));
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::scheduling::linux::LinuxConfig;
 
 #[test]
-fn the_receive_buffer_bounds_what_is_in_flight() {
+fn receive_buffer_limits_data_in_flight() {
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.client.write(100_000);
@@ -14,7 +14,7 @@ fn the_receive_buffer_bounds_what_is_in_flight() {
 }
 
 #[test]
-fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
+fn window_closes_without_reads_and_reopens() {
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
@@ -36,7 +36,7 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
 }
 
 #[test]
-fn a_reader_that_has_closed_opens_the_window_too() {
+fn closed_reader_sends_window_updates() {
     for config in [plain_tcp(), mptcp()] {
         let config = config.with(|config| config.receive_buffer.size = Bytes::new(5000));
         let mut pair = Pair::connected(&config, &[50]);
@@ -53,7 +53,7 @@ fn a_reader_that_has_closed_opens_the_window_too() {
 }
 
 #[test]
-fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
+fn closed_window_is_probed_after_lost_update() {
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
@@ -90,7 +90,7 @@ fn the_window_never_moves_back() {
 }
 
 #[test]
-fn the_send_buffer_bounds_what_is_written() {
+fn send_buffer_limits_writes() {
     let config = plain_tcp().with(|config| config.send_buffer.size = Bytes::new(7000));
     let mut pair = Pair::connected(&config, &[50]);
     assert_eq!(pair.client.write(100_000), 7000);
@@ -120,7 +120,7 @@ fn nagle_holds_a_small_segment_while_data_is_in_flight() {
 }
 
 #[test]
-fn windows_are_multiples_of_what_their_scale_can_say() {
+fn windows_are_multiples_of_scale() {
     // 1 MiB needs a scale of 20 - 15, as in Linux.
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::from_mib(1));
     let mut pair = Pair::new(&config, &[50]);
@@ -179,7 +179,7 @@ fn the_send_buffer_grows_with_the_window() {
 }
 
 #[test]
-fn a_writer_that_found_no_room_waits_for_a_third_of_it() {
+fn blocked_writer_waits_until_a_third_is_free() {
     let mut pair = Pair::connected(&growing(40_000), &[50]);
     let mut held = pair.client.write(u64::MAX);
     assert_eq!(held, 65_160);
@@ -197,7 +197,7 @@ fn a_writer_that_found_no_room_waits_for_a_third_of_it() {
 }
 
 #[test]
-fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
+fn mptcp_send_buffer_is_sum_of_subflow_buffers() {
     let config = mptcp().with(|config| {
         config.send_buffer.size = Bytes::from_mib(4);
         config.send_buffer.autotuning = true;
@@ -232,7 +232,7 @@ fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
 }
 
 #[test]
-fn a_send_buffer_without_autotuning_is_what_was_asked_for() {
+fn send_buffer_without_autotuning_has_configured_size() {
     let config = mptcp().with(|config| config.send_buffer.size = Bytes::new(40_000));
     let mut pair = Pair::connected(&config, &[20, 50]);
     for _ in 0..400 {
@@ -246,7 +246,7 @@ fn a_send_buffer_without_autotuning_is_what_was_asked_for() {
 }
 
 #[test]
-fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
+fn short_segment_is_acknowledged_at_once() {
     for (quick_ack, wait) in [(true, 0), (false, 200)] {
         let config = plain_tcp().with(|config| {
             config.receiver.quick_ack = quick_ack;

@@ -14,9 +14,10 @@ impl Sender {
             Policy::FRto => self.take_f_rto_step(ack.subflow),
             Policy::Eifel => {
                 let of = &mut self.subflows[ack.subflow];
-                let resent_at = of.flight.front().and_then(|first| first.resent_at);
-                let older = |resent_at: Time| stamp_ms(ack.echo) < stamp_ms(resent_at);
-                if resent_at.is_some_and(older) {
+                let retransmitted_at = of.flight.front().and_then(|first| first.retransmitted_at);
+                let older =
+                    |retransmitted_at: Time| stamp_ms(ack.echo) < stamp_ms(retransmitted_at);
+                if retransmitted_at.is_some_and(older) {
                     (of.cwnd, of.ssthresh) = of.saved;
                     of.counters.undone += 1;
                     return;
@@ -76,7 +77,7 @@ impl Sender {
             let place = of.flight.binary_search_by_key(&received, |sent| sent.data);
             Some(of.flight[place.ok()?])
         });
-        if known.is_some_and(|sent| sent.resent_at.is_some() && sent.reported > 1) {
+        if known.is_some_and(|sent| sent.retransmitted_at.is_some() && sent.reported > 1) {
             let of = &mut self.subflows[blamed.unwrap_or(subflow)];
             of.counters.undone += u64::from(!of.restores);
             of.restores = true;

@@ -7,19 +7,19 @@ use crate::reordering::dsack::DsackConfig;
 use crate::reordering::eifel::EifelConfig;
 use crate::reordering::f_rto::FrtoConfig;
 use crate::reordering::ncr::NcrConfig;
-use crate::reordering::tcp_door::DoorConfig;
+use crate::reordering::tcp_door::TcpDoorConfig;
 
-type Wire = fn() -> Box<dyn FnMut(&Passing) -> Fate>;
+type LinkModel = fn() -> Box<dyn FnMut(&InFlightSegment) -> Fate>;
 
 /// Window and threshold in segments, and number of retransmitted segments.
 type Row = (u64, u64, u64);
 
 /// Behaviour of the link; segments are counted from one.
-const LATE_1: Wire = || late(&[(1, 30)]);
-const LATE_1_AND_4: Wire = || late(&[(1, 30), (3001, 40)]);
-const LOSE_1: Wire = || lose(&[1]);
-const LOSE_1_TO_10: Wire = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
-const STALL: Wire = || stall(5000 + 1150);
+const LATE_1: LinkModel = || late(&[(1, 30)]);
+const LATE_1_AND_4: LinkModel = || late(&[(1, 30), (3001, 40)]);
+const LOSE_1: LinkModel = || lose(&[1]);
+const LOSE_1_TO_10: LinkModel = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
+const STALL: LinkModel = || stall(5000 + 1150);
 
 pub(super) fn named(name: &str) -> ReorderingConfig {
     match name {
@@ -28,13 +28,13 @@ pub(super) fn named(name: &str) -> ReorderingConfig {
         "eifel" => EifelConfig::DEFAULT.into(),
         "f-rto" => FrtoConfig::DEFAULT.into(),
         "ncr" => NcrConfig::DEFAULT.into(),
-        "tcp-door" => DoorConfig::DEFAULT.into(),
+        "tcp-door" => TcpDoorConfig::DEFAULT.into(),
         _ => crate::reordering::none::NoneConfig::DEFAULT.into(),
     }
 }
 
 /// The rows at these times, and the duplicate-acknowledgement threshold at the end.
-fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pair) {
+fn run(name: &str, sack: bool, wire: LinkModel, times: &[u64]) -> (Vec<Row>, u32, Pair) {
     let config = example().with(|config| {
         config.extensions.sack = sack;
         config.reordering = named(name);
@@ -48,7 +48,7 @@ fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pai
 
 /// An example: policies, rows at the times, and the threshold at the end.
 struct Example {
-    wire: Wire,
+    wire: LinkModel,
     sack: bool,
     names: &'static [&'static str],
     rows: &'static [(u64, Row)],
@@ -69,20 +69,24 @@ fn check(examples: &[Example]) {
 
 /// Time of each undo, and the windows before and after it.
 fn undone_at(pair: &Pair) -> Vec<(u64, [u64; 2], [u64; 2])> {
-    let told = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::Undone(undone) => Some((told.time, undone)),
-        _ => None,
-    });
+    let recorded = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::Undone(undone) => Some((recorded.time, undone)),
+            _ => None,
+        });
     let segments = |window: Window| [window.cwnd / 1000, window.ssthresh / 1000];
-    told.map(|(time, undone)| {
-        let since = (time - ms(5000)).as_millis_f64() as u64;
-        (since, segments(undone.before), segments(undone.after))
-    })
-    .collect()
+    recorded
+        .map(|(time, undone)| {
+            let since = (time - ms(5000)).as_millis_f64() as u64;
+            (since, segments(undone.before), segments(undone.after))
+        })
+        .collect()
 }
 
 #[test]
-fn one_segment_late() {
+fn late_segment() {
     check(&[
         Example {
             wire: LATE_1,
@@ -178,7 +182,7 @@ fn two_segments_late() {
 }
 
 #[test]
-fn what_the_peer_reports_twice_is_undone_when_all_of_it_is() {
+fn dsack_undoes_when_all_retransmissions_are_reported() {
     for (wire, all) in [(LATE_1, 1), (LATE_1_AND_4, 2)] {
         let (rows, _, pair) = run("dsack", true, wire, &[300]);
         // Late: the window is not restored at once, the threshold is restored fully.
@@ -188,7 +192,7 @@ fn what_the_peer_reports_twice_is_undone_when_all_of_it_is() {
 }
 
 #[test]
-fn a_loss_is_one() {
+fn real_loss() {
     let all = &["none", "dsack", "eifel", "f-rto", "tcp-door"];
     check(&[Example {
         wire: LOSE_1,
@@ -204,7 +208,7 @@ fn a_loss_is_one() {
 }
 
 #[test]
-fn a_timeout_for_nothing() {
+fn spurious_timeout_remarks() {
     check(&[
         Example {
             wire: STALL,
@@ -247,7 +251,6 @@ fn a_timeout_for_nothing() {
     ]);
     let (.., pair) = run("eifel", true, STALL, &[1300]);
     assert_eq!(undone_at(&pair), [(1200, [1, 5], [10, 10])]);
-    // Two new segments are sent before the second acknowledgement.
     let (.., pair) = run("f-rto", true, STALL, &[1300]);
     assert_eq!(undone_at(&pair), [(1200, [2, 5], [11, 10])]);
     let (.., pair) = run("dsack", true, STALL, &[1300]);
@@ -255,7 +258,7 @@ fn a_timeout_for_nothing() {
 }
 
 #[test]
-fn a_timeout_with_a_reason() {
+fn genuine_timeout() {
     check(&[
         Example {
             wire: LOSE_1_TO_10,
@@ -286,7 +289,7 @@ fn a_timeout_with_a_reason() {
 }
 
 /// Linux: RACK, PRR and Linux's undo.
-fn linux(timestamps: bool, wire: Wire) -> Pair {
+fn linux(timestamps: bool, wire: LinkModel) -> Pair {
     let config = example().with(|config| {
         config.extensions.timestamps = timestamps;
         config.loss.rack = true;
@@ -300,7 +303,7 @@ fn linux(timestamps: bool, wire: Wire) -> Pair {
 }
 
 #[test]
-fn linux_undoes_what_the_timestamps_call_late() {
+fn linux_undoes_losses_shown_late_by_timestamps() {
     let mut pair = linux(true, LATE_1);
     let rows = at(&mut pair, &[100, 130]);
     assert_eq!((rows[0].1, rows[0].2), (5, 1));
@@ -317,7 +320,7 @@ fn linux_undoes_what_the_timestamps_call_late() {
 }
 
 #[test]
-fn linux_undoes_what_was_reported_twice() {
+fn linux_undoes_losses_reported_by_dsack() {
     let mut pair = linux(false, LATE_1);
     let rows = at(&mut pair, &[130]);
     assert_eq!(rows[0].1, 5);

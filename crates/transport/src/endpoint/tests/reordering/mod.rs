@@ -18,25 +18,24 @@ use super::*;
 use crate::congestion::{Congestion, CongestionControl, Window};
 use crate::event::{RecoveryEntered, Undone};
 use crate::reordering::{
-    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, Marks, OwnReordering, Phase,
-    ReorderingPolicy, Resent, Undo,
+    AckInfo, Actions, CustomReordering, DataInfo, Evidence, Freeze, Loss, LostMarks, Phase,
+    ReorderingPolicy, Retransmission, Undo,
 };
 
-/// All inputs of a policy.
 #[derive(Debug, Default)]
-struct Seen {
-    acks: Vec<AckSigns>,
+struct PolicyInputs {
+    acks: Vec<AckInfo>,
     losses: Vec<Loss>,
-    resent: Vec<Resent>,
-    data: Vec<DataSigns>,
+    retransmitted: Vec<Retransmission>,
+    data: Vec<DataInfo>,
 }
 
 /// Answers by a function of its inputs and of the time of the episode's first retransmission, which Eifel and
 /// F-RTO need.
 struct Scripted<F> {
     answer: F,
-    resent_at: Option<Time>,
-    seen: Arc<Mutex<Seen>>,
+    retransmitted_at: Option<Time>,
+    seen: Arc<Mutex<PolicyInputs>>,
 }
 
 impl<F> fmt::Debug for Scripted<F> {
@@ -45,41 +44,45 @@ impl<F> fmt::Debug for Scripted<F> {
     }
 }
 
-impl<F: FnMut(&AckSigns, Option<Time>) -> Answer> ReorderingPolicy for Scripted<F> {
-    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+impl<F: FnMut(&AckInfo, Option<Time>) -> Actions> ReorderingPolicy for Scripted<F> {
+    fn on_ack(&mut self, signs: &AckInfo) -> Actions {
         self.seen.lock().expect("unpoisoned").acks.push(*signs);
-        (self.answer)(signs, self.resent_at)
+        (self.answer)(signs, self.retransmitted_at)
     }
 
     fn on_loss(&mut self, loss: &Loss) {
         if loss.before.is_some_and(|before| before.time == loss.now) {
-            self.resent_at = None;
+            self.retransmitted_at = None;
         }
         self.seen.lock().expect("unpoisoned").losses.push(*loss);
     }
 
-    fn on_retransmit(&mut self, resent: &Resent) {
-        self.resent_at.get_or_insert(resent.now);
-        self.seen.lock().expect("unpoisoned").resent.push(*resent);
+    fn on_retransmit(&mut self, retransmitted: &Retransmission) {
+        self.retransmitted_at.get_or_insert(retransmitted.now);
+        self.seen
+            .lock()
+            .expect("unpoisoned")
+            .retransmitted
+            .push(*retransmitted);
     }
 
-    fn on_data(&mut self, data: &DataSigns) -> bool {
+    fn on_data(&mut self, data: &DataInfo) -> bool {
         self.seen.lock().expect("unpoisoned").data.push(*data);
         data.end <= data.highest
     }
 }
 
 /// A config with a scripted policy, and the inputs that it records at both endpoints and all subflows.
-fn answering<F>(config: &Config, answer: F) -> (Config, Arc<Mutex<Seen>>)
+fn answering<F>(config: &Config, answer: F) -> (Config, Arc<Mutex<PolicyInputs>>)
 where
-    F: FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync + 'static,
+    F: FnMut(&AckInfo, Option<Time>) -> Actions + Clone + Send + Sync + 'static,
 {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(PolicyInputs::default()));
     let shared = Arc::clone(&seen);
-    let own = OwnReordering::new("scripted", move |_| {
+    let own = CustomReordering::new("scripted", move |_| {
         Box::new(Scripted {
             answer: answer.clone(),
-            resent_at: None,
+            retransmitted_at: None,
             seen: Arc::clone(&shared),
         })
     });
@@ -92,19 +95,19 @@ where
 
 /// Eifel detection (RFC 3522): the first acknowledgement that advances echoes a time before the first
 /// retransmission.
-fn is_late(signs: &AckSigns, resent_at: Option<Time>) -> bool {
+fn is_late(signs: &AckInfo, retransmitted_at: Option<Time>) -> bool {
     let echo = signs.echo.unwrap_or(Time::MAX);
-    signs.advanced > 0 && signs.before.is_some() && resent_at.is_some_and(|at| echo < at)
+    signs.advanced > 0 && signs.before.is_some() && retransmitted_at.is_some_and(|at| echo < at)
 }
 
-fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
+fn undoing(signs: &AckInfo, retransmitted_at: Option<Time>) -> Actions {
     match signs.before {
-        Some(before) if is_late(signs, resent_at) => Answer::undo(Undo::exact(&before)),
-        _ => Answer::NOTHING,
+        Some(before) if is_late(signs, retransmitted_at) => Actions::undo(Undo::exact(&before)),
+        _ => Actions::NOTHING,
     }
 }
 
-fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
+fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |p| {
         let seq = p.segment.seq;
@@ -119,7 +122,7 @@ fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
 }
 
 /// Delays all arrivals at the server to this time.
-fn stall(until: u64) -> Box<dyn FnMut(&Passing) -> Fate> {
+fn stall(until: u64) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     Box::new(move |p| {
         let arrival = p.sent + ms(50);
         if p.to_server && arrival < ms(until) {
@@ -135,25 +138,31 @@ fn windows(pair: &Pair) -> Window {
 }
 
 fn undone(pair: &Pair) -> Vec<Undone> {
-    let undone = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::Undone(undone) => Some(undone),
-        _ => None,
-    });
+    let undone = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::Undone(undone) => Some(undone),
+            _ => None,
+        });
     undone.collect()
 }
 
 fn entered(pair: &Pair) -> Vec<(Time, RecoveryEntered)> {
-    let entered = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::RecoveryEntered(entered) => Some((told.time, entered)),
-        _ => None,
-    });
+    let entered = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::RecoveryEntered(entered) => Some((recorded.time, entered)),
+            _ => None,
+        });
     entered.collect()
 }
 
 /// RFC 4015's windows on Eifel detection, with RFC 3522's threshold: the built-in `eifel`.
-fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
-    let Some(before) = signs.before.filter(|_| is_late(signs, resent_at)) else {
-        return Answer::NOTHING;
+fn eifel(signs: &AckInfo, retransmitted_at: Option<Time>) -> Actions {
+    let Some(before) = signs.before.filter(|_| is_late(signs, retransmitted_at)) else {
+        return Actions::NOTHING;
     };
     let pipe = before.flight_size.min(before.window.cwnd);
     let window = Window {
@@ -163,11 +172,11 @@ fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     let extent = signs.highest_sacked.saturating_sub(before.una) / signs.mss;
     let undo = Undo {
         window,
-        marks: Marks::Cleared,
-        renews_timeout: false,
+        marks: LostMarks::Cleared,
+        adapts_rto: false,
         evidence: Evidence::Late,
     };
-    Answer::undo(undo).raise(extent as u32)
+    Actions::undo(undo).raise(extent as u32)
 }
 
 /// Forty segments from the initial window and threshold of the examples: window and threshold in segments and
@@ -178,8 +187,8 @@ fn at(pair: &mut Pair, times: &[u64]) -> Vec<(u64, u64, u64)> {
     let all = times.iter().map(|&time| {
         pair.drive(start + ms(time));
         let window = windows(pair);
-        let resent = pair.client.counters(0).retransmissions;
-        (window.cwnd / 1000, window.ssthresh / 1000, resent)
+        let retransmitted = pair.client.counters(0).retransmissions;
+        (window.cwnd / 1000, window.ssthresh / 1000, retransmitted)
     });
     all.collect()
 }
@@ -192,7 +201,7 @@ fn example() -> Config {
 }
 
 #[test]
-fn eifel_is_an_answer_that_this_seam_carries() {
+fn eifel_works_as_a_custom_policy() {
     let mut pair = Pair::connected(&example(), &[50]);
     pair.fate = late(&[(1, 30)]);
     let none = at(&mut pair, &[100, 200, 300]);
@@ -219,18 +228,18 @@ fn eifel_is_an_answer_that_this_seam_carries() {
 }
 
 #[test]
-fn after_a_timeout_new_data_may_go_first() {
+fn policy_may_send_new_data_first_after_timeout() {
     // F-RTO (RFC 5682, 3.1): the first acknowledgement after the timeout releases two new segments; the next,
     // of data sent once, shows that the timeout was spurious.
     let (config, _) = answering(&example(), |signs, _| match signs.before {
         Some(before) if signs.phase == Phase::Loss && signs.original => {
-            Answer::undo(Undo::exact(&before))
+            Actions::undo(Undo::exact(&before))
         }
-        Some(_) if signs.phase == Phase::Loss && signs.advanced > 0 => Answer {
+        Some(_) if signs.phase == Phase::Loss && signs.advanced > 0 => Actions {
             send_new: 2,
-            ..Answer::NOTHING
+            ..Actions::NOTHING
         },
-        _ => Answer::NOTHING,
+        _ => Actions::NOTHING,
     });
     let mut pair = Pair::connected(&config, &[50]);
     // As if each acknowledgement arrived separately.
@@ -250,10 +259,9 @@ fn after_a_timeout_new_data_may_go_first() {
     assert_eq!(after[..3], [(6000, 0), (6100, 10), (6100, 11)]);
     assert_eq!(undone(&pair).len(), 1);
     assert_eq!(pair.client.counters(0).retransmissions, 1);
-    // Without new data, lost data are retransmitted.
-    let (config, _) = answering(&example(), |_, _| Answer {
+    let (config, _) = answering(&example(), |_, _| Actions {
         send_new: 2,
-        ..Answer::NOTHING
+        ..Actions::NOTHING
     });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1, 1001, 2001]);
@@ -262,15 +270,15 @@ fn after_a_timeout_new_data_may_go_first() {
 }
 
 #[test]
-fn windows_may_be_given_back_while_repairing_goes_on() {
+fn undo_restores_windows_while_repairs_continue() {
     let (config, _) = answering(&example(), |signs, _| match signs.before {
-        Some(before) if signs.phase == Phase::Recovery => Answer::undo(Undo {
+        Some(before) if signs.phase == Phase::Recovery => Actions::undo(Undo {
             window: before.window,
-            marks: Marks::Repaired,
-            renews_timeout: false,
+            marks: LostMarks::Repaired,
+            adapts_rto: false,
             evidence: Evidence::Late,
         }),
-        _ => Answer::NOTHING,
+        _ => Actions::NOTHING,
     });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1, 1001]);
@@ -286,13 +294,13 @@ fn windows_may_be_given_back_while_repairing_goes_on() {
 struct Silent;
 
 impl ReorderingPolicy for Silent {
-    fn on_ack(&mut self, _: &AckSigns) -> Answer {
-        Answer::NOTHING
+    fn on_ack(&mut self, _: &AckInfo) -> Actions {
+        Actions::NOTHING
     }
 }
 
 #[test]
-fn an_answer_that_says_nothing_changes_nothing() {
+fn empty_policy_actions_have_no_effect() {
     let run = |config: &Config| {
         let mut pair = Pair::connected(config, &[20, 60]);
         pair.fate = lose(&[1, 7001, 30_001]);
@@ -300,7 +308,7 @@ fn an_answer_that_says_nothing_changes_nothing() {
         pair.script()
     };
     let silent = Config {
-        reordering: OwnReordering::new("silent", |_| Box::new(Silent)).into(),
+        reordering: CustomReordering::new("silent", |_| Box::new(Silent)).into(),
         ..mptcp()
     };
     assert!(run(&silent) == run(&mptcp()));

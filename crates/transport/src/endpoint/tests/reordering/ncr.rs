@@ -17,16 +17,18 @@ fn ncr(aggressive: bool) -> Config {
 /// `recover` with FlightSize, window and threshold.
 fn steps(pair: &Pair) -> Vec<String> {
     let mut all = vec![String::new()];
-    for told in &pair.told {
-        let step = match told.happening {
-            Happening::Acknowledged(acked) => {
+    for recorded in &pair.events {
+        let step = match recorded.event {
+            TraceEvent::Acknowledged(acked) => {
                 all.push(String::new());
                 format!("ack {} {}", acked.una / 1000, acked.sacked / 1000)
             }
-            Happening::ThresholdChanged(changed) => format!(" need {}", changed.to),
-            Happening::SegmentSent(sent) if sent.again => format!(" again {}", sent.seq / 1000),
-            Happening::SegmentSent(sent) => format!(" send {}", sent.seq / 1000),
-            Happening::RecoveryEntered(entered) => format!(
+            TraceEvent::ThresholdChanged(changed) => format!(" need {}", changed.to),
+            TraceEvent::SegmentSent(sent) if sent.retransmission => {
+                format!(" again {}", sent.seq / 1000)
+            }
+            TraceEvent::SegmentSent(sent) => format!(" send {}", sent.seq / 1000),
+            TraceEvent::RecoveryEntered(entered) => format!(
                 " recover {} {} {}",
                 entered.flight_size / 1000,
                 entered.after.cwnd / 1000,
@@ -39,8 +41,7 @@ fn steps(pair: &Pair) -> Vec<String> {
     all
 }
 
-/// The steps after the first window, until `until` ms after the first data.
-fn after_first_window(config: &Config, fate: Wire, until: u64) -> (Vec<String>, Pair) {
+fn after_first_window(config: &Config, fate: LinkModel, until: u64) -> (Vec<String>, Pair) {
     let mut pair = Pair::connected(config, &[50]);
     pair.fate = fate;
     at(&mut pair, &[until]);
@@ -48,7 +49,7 @@ fn after_first_window(config: &Config, fate: Wire, until: u64) -> (Vec<String>, 
     (steps, pair)
 }
 
-type Wire = Box<dyn FnMut(&Passing) -> Fate>;
+type LinkModel = Box<dyn FnMut(&InFlightSegment) -> Fate>;
 
 /// Nine duplicates: the careful variant sends for every second one, beginning with the first (E.4), and waits
 /// for two thirds of 10 to 14 segments (I.3, E.6).
@@ -65,14 +66,13 @@ const CAREFUL: [&str; 9] = [
 ];
 
 #[test]
-fn the_careful_variant_ends_where_it_began_if_nothing_was_lost() {
+fn careful_ncr_restores_window_if_nothing_was_lost() {
     let (seen, mut pair) = after_first_window(&ncr(false), late(&[(1, 30)]), 130);
     assert_eq!(seen[..9], CAREFUL);
     // T.1 to T.3: five are in flight; one is released, not five.
     assert_eq!(seen[9..], ["ack 10 0 send 15"]);
     let window = windows(&pair);
     assert_eq!((window.cwnd, window.ssthresh), (6000, 10_000));
-    // Slow start returns to the previous window.
     pair.drive(ms(5200));
     assert_eq!(windows(&pair).cwnd, 10_000);
     pair.drive(Time::from_secs(30));
@@ -82,7 +82,7 @@ fn the_careful_variant_ends_where_it_began_if_nothing_was_lost() {
 }
 
 #[test]
-fn the_aggressive_variant_sends_for_each() {
+fn aggressive_ncr_sends_for_each_segment() {
     // The fifth is late: the first four acknowledgements grow the window from ten to twelve only, beyond the
     // threshold of eight.
     let config = Config {
@@ -112,7 +112,7 @@ fn the_aggressive_variant_sends_for_each() {
 }
 
 #[test]
-fn flight_size_is_what_the_first_acknowledgement_found() {
+fn flight_size_prev_precedes_first_sack() {
     // The first segment's acknowledgement is delayed until the gap triggers it.
     let config = ncr(true).with(|config| config.receiver.delayed_ack = 2);
     let (seen, _) = after_first_window(&config, late(&[(1001, 30)]), 129);
@@ -120,7 +120,7 @@ fn flight_size_is_what_the_first_acknowledgement_found() {
 }
 
 #[test]
-fn an_advance_with_another_gap_begins_anew_with_the_same_flight_size() {
+fn advance_with_another_gap_restarts_with_same_flight_size() {
     let fate = late(&[(1, 30), (4001, 40)]);
     let (seen, pair) = after_first_window(&ncr(false), fate, 140);
     assert_eq!(seen[..8], CAREFUL[..8]);
@@ -139,7 +139,7 @@ fn an_advance_with_another_gap_begins_anew_with_the_same_flight_size() {
 }
 
 #[test]
-fn a_loss_is_found_a_window_later_and_reduces_what_was_before() {
+fn ncr_detects_loss_a_window_later_and_reduces_from_previous_flight() {
     let (seen, pair) = after_first_window(&ncr(false), lose(&[1]), 200);
     assert_eq!(seen[..9], CAREFUL);
     assert_eq!(
@@ -173,7 +173,7 @@ fn a_loss_is_found_a_window_later_and_reduces_what_was_before() {
 }
 
 #[test]
-fn congestion_control_that_goes_by_the_window_reduces_that_of_before() {
+fn ncr_reduces_from_previous_window() {
     let cubic = Config {
         congestion: SinglePathConfig::from(CubicConfig::DEFAULT).into(),
         ..ncr(false)
@@ -185,10 +185,10 @@ fn congestion_control_that_goes_by_the_window_reduces_that_of_before() {
 }
 
 #[test]
-fn what_lost_acknowledgements_would_have_let_out_leaves_with_the_next() {
+fn next_acknowledgement_covers_lost_ones() {
     let mut acks = 0;
     let mut late = late(&[(1, 30)]);
-    let fate: Wire = Box::new(move |p| {
+    let fate: LinkModel = Box::new(move |p| {
         acks += u64::from(!p.to_server);
         match acks {
             1..=4 if !p.to_server => Fate::Lost,
@@ -204,7 +204,7 @@ fn what_lost_acknowledgements_would_have_let_out_leaves_with_the_next() {
 }
 
 #[test]
-fn without_new_data_the_threshold_follows_what_is_in_flight() {
+fn ncr_threshold_follows_flight_without_new_data() {
     let mut pair = Pair::connected(&ncr(false), &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -214,26 +214,29 @@ fn without_new_data_the_threshold_follows_what_is_in_flight() {
 }
 
 #[test]
-fn limited_transmit_is_extended_where_it_is_off_too() {
+fn ncr_sends_new_data_without_limited_transmit() {
     let config = ncr(false).with(|config| config.loss.limited_transmit = false);
     let (seen, _) = after_first_window(&config, late(&[(1, 30)]), 129);
     assert_eq!(seen, CAREFUL);
 }
 
 #[test]
-fn a_timeout_reduces_what_was_before_and_sets_the_threshold_back() {
+fn timeout_reduces_previous_flight_and_resets_threshold() {
     // The last five of the first window arrive, then none for a long time.
-    let fate: Wire = Box::new(|p| match p.segment.seq {
+    let fate: LinkModel = Box::new(|p| match p.segment.seq {
         5001..=9001 => Fate::Arrives,
         _ if p.to_server => Fate::Lost,
         _ => Fate::Arrives,
     });
     let (seen, pair) = after_first_window(&ncr(true), fate, 1300);
     assert_eq!(seen[0], "ack 0 1 need 5 send 10");
-    let timed_out = pair.told.iter().find_map(|told| match told.happening {
-        Happening::TimedOut(timed_out) => Some(timed_out),
-        _ => None,
-    });
+    let timed_out = pair
+        .events
+        .iter()
+        .find_map(|recorded| match recorded.event {
+            TraceEvent::TimedOut(timed_out) => Some(timed_out),
+            _ => None,
+        });
     let timed_out = timed_out.expect("a timeout");
     assert_eq!(timed_out.after.ssthresh, 5000);
     let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
@@ -241,7 +244,7 @@ fn a_timeout_reduces_what_was_before_and_sets_the_threshold_back() {
 }
 
 #[test]
-fn without_sack_or_with_rack_it_does_nothing() {
+fn ncr_without_sack_or_with_rack_has_no_effect() {
     for (sack, rack) in [(false, false), (true, true)] {
         let run = |reordering| {
             let config = example().with(|config| {

@@ -3,60 +3,60 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::algorithm::Declared;
+use crate::algorithm::AlgorithmConfig;
 use crate::endpoint::tests::properties::{check, hostile};
 use crate::reordering::ReorderingConfig;
 use crate::reordering::ncr::NcrConfig;
 use crate::{CongestionConfig, Counters};
 
-const MARKS: [Marks; 4] = [
-    Marks::Repaired,
-    Marks::Cleared,
-    Marks::Reconsidered,
-    Marks::Kept,
+const MARKS: [LostMarks; 4] = [
+    LostMarks::Repaired,
+    LostMarks::Cleared,
+    LostMarks::Reconsidered,
+    LostMarks::Kept,
 ];
 
-fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync {
+fn rash(kind: u8) -> impl FnMut(&AckInfo, Option<Time>) -> Actions + Clone + Send + Sync {
     let mut acks = 0;
     move |signs, _| {
         acks += 1;
         let undo = signs.before.map(|before| Undo::exact(&before));
-        let freeze = |resends| Freeze {
+        let freeze = |retransmits| Freeze {
             until: signs.now + ms(70),
-            resends,
+            retransmits,
         };
         match kind {
-            0 => Answer {
+            0 => Actions {
                 undo,
-                ..Answer::NOTHING
+                ..Actions::NOTHING
             },
-            1 => Answer::NOTHING.raise(acks),
-            2 => Answer {
+            1 => Actions::NOTHING.raise(acks),
+            2 => Actions {
                 undo,
                 threshold: Some(acks),
                 send_new: acks % 3,
-                ..Answer::NOTHING
+                ..Actions::NOTHING
             },
-            3 if acks % 50 == 0 => Answer::NOTHING.freeze(freeze(false)),
-            4 => Answer::NOTHING.freeze(freeze(true)),
-            5 => Answer {
+            3 if acks % 50 == 0 => Actions::NOTHING.freeze(freeze(false)),
+            4 => Actions::NOTHING.freeze(freeze(true)),
+            5 => Actions {
                 undo: undo.map(|undo| Undo {
                     marks: MARKS[acks as usize % MARKS.len()],
                     ..undo
                 }),
                 freeze: (acks % 7 == 0).then(|| freeze(acks % 2 == 0)),
-                ..Answer::NOTHING
+                ..Actions::NOTHING
             },
-            6 => Answer {
+            6 => Actions {
                 window: Some(Window {
                     cwnd: u64::from(acks % 40) * 700,
                     ssthresh: u64::from(acks % 30) * 900,
                 }),
-                ..Answer::NOTHING
+                ..Actions::NOTHING
             },
-            _ => Answer {
+            _ => Actions {
                 send_new: 2,
-                ..Answer::NOTHING
+                ..Actions::NOTHING
             },
         }
     }
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn everything_arrives_whatever_is_answered(
+    fn all_data_arrive_with_random_policy_actions(
         kind in 0u8..8,
         seed in any::<u64>(),
         loss in 0u64..150, late in 0u64..300, twice in 0u64..50,
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_arrives_with_every_answer(
+    fn all_data_arrive_with_every_policy(
         reordering in prop::sample::select(answers()),
         seed in any::<u64>(),
         loss in 0u64..150, late in 0u64..300, twice in 0u64..50,
@@ -120,7 +120,7 @@ proptest! {
     /// Without losses, on paths that keep the order, data behind a gap of the connection are no reordering on
     /// a subflow.
     #[test]
-    fn over_paths_that_keep_the_order_all_answers_are_none(
+    fn policies_have_no_effect_on_ordered_paths(
         reordering in prop::sample::select(answers()),
         sack in any::<bool>(), timestamps in any::<bool>(), rack in any::<bool>(),
         congestion in prop::sample::select(CongestionConfig::defaults()),
@@ -145,7 +145,7 @@ proptest! {
 }
 
 /// Loses as `hostile` does, with bursts also the next few segments in the same direction.
-fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate> {
+fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     let mut single = hostile(seed, loss, 0, 0);
     let mut more = [0; 2];
     Box::new(move |p| {
@@ -155,9 +155,9 @@ fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate
         if fate == Fate::Lost && bursts && *left == 0 {
             *left = 1 + p.segment.seq % 7 + p.segment.ack % 5;
         }
-        let goes_on = *left > 0;
+        let continues = *left > 0;
         *left = left.saturating_sub(1);
-        if goes_on { Fate::Lost } else { fate }
+        if continues { Fate::Lost } else { fate }
     })
 }
 
@@ -176,7 +176,7 @@ fn lossy(name: &str, seed: u64, loss: u64, bursts: bool, sack: bool) -> Counters
 }
 
 #[test]
-fn without_reordering_next_to_nothing_is_undone() {
+fn policies_undo_almost_nothing_without_reordering() {
     for name in ["dsack", "eifel", "f-rto", "linux", "ncr", "tcp-door"] {
         let (mut events, mut undone) = (0, 0);
         for seed in 0..200_u64 {

@@ -5,24 +5,28 @@ use super::*;
 use crate::reordering::{FrtoStep, Ignored, Remark};
 
 /// Remarks during a transfer of forty segments, with their times in ms after the first data.
-fn said(config: &Config, wire: Box<dyn FnMut(&Passing) -> Fate>) -> Vec<(u64, Remark)> {
-    said_of(40, config, wire)
+fn remarks(config: &Config, wire: Box<dyn FnMut(&InFlightSegment) -> Fate>) -> Vec<(u64, Remark)> {
+    remarks_of(40, config, wire)
 }
 
-fn said_of(
+fn remarks_of(
     segments: u64,
     config: &Config,
-    wire: Box<dyn FnMut(&Passing) -> Fate>,
+    wire: Box<dyn FnMut(&InFlightSegment) -> Fate>,
 ) -> Vec<(u64, Remark)> {
     let mut pair = Pair::connected(config, &[50]);
     pair.fate = wire;
     pair.client.write(segments * 1000);
     pair.drive(ms(5000 + 3900));
-    let told = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::Remarked(remark) => Some((told.time, remark)),
-        _ => None,
-    });
-    told.map(|(time, remark)| ((time - ms(5000)).as_millis_f64() as u64, remark))
+    let recorded = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::Remarked(remark) => Some((recorded.time, remark)),
+            _ => None,
+        });
+    recorded
+        .map(|(time, remark)| ((time - ms(5000)).as_millis_f64() as u64, remark))
         .collect()
 }
 
@@ -47,60 +51,60 @@ fn with_f_rto() -> [Config; 3] {
 }
 
 #[test]
-fn f_rto_tells_its_steps() {
+fn f_rto_remarks_its_steps() {
     for config in with_f_rto() {
         let wanted = [
             step(1200, FrtoStep::NewDataFirst),
             step(1200, FrtoStep::Spurious),
         ];
-        assert_eq!(said(&config, stall(5000 + 1150)), wanted);
+        assert_eq!(remarks(&config, stall(5000 + 1150)), wanted);
         // Data sent once are lost: the new data elicit a duplicate.
         let wanted = [
             step(1100, FrtoStep::NewDataFirst),
             step(1200, FrtoStep::Confirmed),
         ];
-        assert_eq!(said(&config, lose(&FLIGHT)), wanted);
+        assert_eq!(remarks(&config, lose(&FLIGHT)), wanted);
     }
 }
 
 #[test]
-fn an_acknowledgement_that_covers_what_was_sent_again_is_believed() {
+fn acknowledgement_of_retransmission_confirms_timeout() {
     // All acknowledgements of the flight are lost: the next covers it.
     for config in &with_f_rto()[..2] {
         assert_eq!(
-            said(config, acknowledgements_lost()),
+            remarks(config, acknowledgements_lost()),
             [step(1100, FrtoStep::Believed)]
         );
     }
     assert_eq!(
-        said_of(1, &with_f_rto()[2], lose(&[1])),
+        remarks_of(1, &with_f_rto()[2], lose(&[1])),
         [step(1100, FrtoStep::Believed)]
     );
 }
 
 #[test]
-fn what_timestamps_tell_is_no_step_of_f_rto() {
-    assert_eq!(said(&answering_with("linux"), stall(5000 + 1150)), []);
+fn timestamp_undo_is_no_f_rto_step() {
+    assert_eq!(remarks(&answering_with("linux"), stall(5000 + 1150)), []);
 }
 
 #[test]
-fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
+fn f_rto_without_sack_uses_cumulative_acknowledgement() {
     // RFC 5682, section 2.1. Only the second segment of the flight arrived: its acknowledgement, a duplicate,
     // was late.
     let mut duplicate = lose(&[1, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
     let late = Box::new(
-        move |p: &Passing| match !p.to_server && p.sent == ms(5050) {
+        move |p: &InFlightSegment| match !p.to_server && p.sent == ms(5050) {
             true => Fate::Late(ms(930)),
             false => duplicate(p),
         },
     );
-    let told = said(&with_f_rto()[1], late);
-    assert_eq!(told[..1], [step(1030, FrtoStep::Believed)]);
+    let recorded = remarks(&with_f_rto()[1], late);
+    assert_eq!(recorded[..1], [step(1030, FrtoStep::Believed)]);
 }
 
 const FLIGHT: [u64; 10] = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
 
-fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
+fn acknowledgements_lost() -> Box<dyn FnMut(&InFlightSegment) -> Fate> {
     Box::new(
         |p| match !p.to_server && p.sent < ms(5100) && p.sent >= ms(5050) {
             true => Fate::Lost,
@@ -110,17 +114,17 @@ fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
 }
 
 #[test]
-fn reports_that_say_nothing_are_ignored_for_a_reason() {
+fn inconclusive_duplicate_reports_are_ignored_with_reason() {
     let ignored = |time, why| vec![(time, Remark::Ignored(why))];
     let config = answering_with("dsack");
     // A.1: the first segment is retransmitted, and the whole flight had arrived.
     assert_eq!(
-        said(&config, acknowledgements_lost()),
+        remarks(&config, acknowledgements_lost()),
         ignored(1100, Ignored::AcksLost)
     );
     // A.3: the first copy is lost, the second arrives, and then the first segment.
     let mut copies = 0;
-    let twice = Box::new(move |p: &Passing| {
+    let twice = Box::new(move |p: &InFlightSegment| {
         let is_first = p.to_server && p.segment.seq == 1 && p.segment.len > 0;
         copies += u32::from(is_first);
         match copies {
@@ -131,25 +135,25 @@ fn reports_that_say_nothing_are_ignored_for_a_reason() {
         }
     });
     assert_eq!(
-        said(&config, twice),
+        remarks(&config, twice),
         ignored(3300, Ignored::SentMoreThanTwice)
     );
     // A.4: nothing was retransmitted, and later reports do not count either.
     let copied = Box::new(
-        |p: &Passing| match p.to_server && p.segment.seq % 5000 == 1 {
+        |p: &InFlightSegment| match p.to_server && p.segment.seq % 5000 == 1 {
             true => Fate::Twice,
             false => Fate::Arrives,
         },
     );
     assert_eq!(
-        said(&config, copied),
+        remarks(&config, copied),
         ignored(100, Ignored::CopiedByNetwork)
     );
     let config = config.with(|config| {
         config.loss.rack = true;
         config.loss.tail_loss_probe = true;
     });
-    let probed = said_of(10, &config, acknowledgements_lost());
+    let probed = remarks_of(10, &config, acknowledgements_lost());
     assert_eq!(probed.len(), 1, "{probed:?}");
     assert_eq!(probed[0].1, Remark::Ignored(Ignored::AnswersProbe));
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 #[test]
-fn all_signs_are_seen_where_they_occur() {
-    let (config, seen) = answering(&plain_tcp(), |_, _| Answer::NOTHING);
+fn policy_inputs_contain_every_sign() {
+    let (config, seen) = answering(&plain_tcp(), |_, _| Actions::NOTHING);
     let mut pair = Pair::connected(&config, &[50]);
     let mut acks = 0;
     pair.fate = Box::new(move |p| {
@@ -33,7 +33,11 @@ fn all_signs_are_seen_where_they_occur() {
             .iter()
             .all(|data| data.sent == Some(ms(5000)))
     );
-    assert!(seen.acks.iter().any(|signs| signs.peer_saw_out_of_order));
+    assert!(
+        seen.acks
+            .iter()
+            .any(|signs| signs.peer_reported_out_of_order)
+    );
     let old: Vec<u64> = seen
         .acks
         .iter()
@@ -53,7 +57,7 @@ fn all_signs_are_seen_where_they_occur() {
             .all(|signs| signs.echo == Some(ms(5000)) || signs.advanced == 0)
     );
     drop(seen);
-    let (config, seen) = answering(&plain_tcp(), |_, _| Answer::NOTHING);
+    let (config, seen) = answering(&plain_tcp(), |_, _| Actions::NOTHING);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -66,8 +70,8 @@ fn all_signs_are_seen_where_they_occur() {
         (Congestion::FastRetransmit, 10_000)
     );
     assert_eq!(
-        seen.resent,
-        [Resent {
+        seen.retransmitted,
+        [Retransmission {
             now: ms(5100),
             seq: 1,
             end: 1001
@@ -79,13 +83,13 @@ fn all_signs_are_seen_where_they_occur() {
 }
 
 #[test]
-fn without_sack_a_copy_and_what_waited_behind_it_are_no_sign_of_an_original() {
+fn acknowledgement_without_sack_after_retransmission_is_not_original() {
     // The first of two is lost: a timeout, and one acknowledgement of the retransmission and of the second.
     let config = plain_tcp().with(|config| {
         config.extensions.sack = false;
         config.loss.tail_loss_probe = false;
     });
-    let (config, seen) = answering(&config, |_, _| Answer::NOTHING);
+    let (config, seen) = answering(&config, |_, _| Actions::NOTHING);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(2000, Time::from_secs(9));

@@ -3,7 +3,7 @@
 use super::examples::named;
 use super::*;
 
-fn door() -> Config {
+fn tcp_door() -> Config {
     Config {
         reordering: named("tcp-door"),
         ..example()
@@ -26,16 +26,19 @@ fn numbers(pair: &Pair, to_server: bool) -> Vec<(u64, u16)> {
 /// Start and end of each freeze, in ms after the first data.
 fn frozen(pair: &Pair) -> Vec<(u64, u64)> {
     let since = |time: Time| (time - ms(5000)).as_millis_f64() as u64;
-    let told = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::Frozen(frozen) => Some((since(told.time), since(frozen.until))),
-        _ => None,
-    });
-    told.collect()
+    let recorded = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::Frozen(frozen) => Some((since(recorded.time), since(frozen.until))),
+            _ => None,
+        });
+    recorded.collect()
 }
 
 #[test]
-fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
-    let mut pair = Pair::connected(&door(), &[50]);
+fn tcp_door_numbers_data_and_acknowledgements() {
+    let mut pair = Pair::connected(&tcp_door(), &[50]);
     pair.fate = lose(&[1001]);
     pair.transfer(5_000, Time::from_secs(9));
     let data = numbers(&pair, true);
@@ -62,10 +65,10 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
 }
 
 #[test]
-fn an_overtaken_acknowledgement_is_a_sign() {
+fn tcp_door_detects_overtaken_acknowledgement() {
     // The second segment is lost; acknowledgement `nth` is late by 5 ms.
     let run = |nth: u64| {
-        let mut pair = Pair::connected(&door(), &[50]);
+        let mut pair = Pair::connected(&tcp_door(), &[50]);
         let mut acks = 0;
         let mut lost = lose(&[1001]);
         pair.fate = Box::new(move |p| {
@@ -89,9 +92,9 @@ fn an_overtaken_acknowledgement_is_a_sign() {
 }
 
 #[test]
-fn a_reduction_that_is_more_than_half_a_round_trip_old_is_taken_back() {
+fn tcp_door_undoes_reduction_of_last_two_round_trips() {
     // The second segment is late, but arrives before its retransmission; the reduction is at 100 ms.
-    let mut pair = Pair::connected(&door(), &[50]);
+    let mut pair = Pair::connected(&tcp_door(), &[50]);
     pair.fate = late(&[(1001, 80)]);
     pair.client.write(100_000);
     pair.drive(ms(5181));
@@ -102,11 +105,11 @@ fn a_reduction_that_is_more_than_half_a_round_trip_old_is_taken_back() {
 #[test]
 fn numbers_may_wrap() {
     let mut door =
-        crate::reordering::tcp_door::DoorConfig::DEFAULT.build(&crate::reordering::Settings {
+        crate::reordering::tcp_door::TcpDoorConfig::DEFAULT.build(&crate::reordering::Settings {
             sack: true,
             timestamps: true,
             rack: false,
-            initial_window: door().initial_window,
+            initial_window: tcp_door().initial_window,
         });
     for _ in 0..3 * (1 << 16) {
         let number = door.number(true, 0);
@@ -117,9 +120,9 @@ fn numbers_may_wrap() {
 }
 
 #[test]
-fn while_windows_rest_a_loss_is_repaired_and_no_reduction() {
+fn tcp_door_freeze_repairs_loss_without_reduction() {
     // The first segment is late; the twentieth, sent during the freeze, is lost.
-    let mut pair = Pair::connected(&door(), &[50]);
+    let mut pair = Pair::connected(&tcp_door(), &[50]);
     let (mut late, mut lost) = (late(&[(1, 30)]), lose(&[19_001]));
     pair.fate = Box::new(move |p| match late(p) {
         Fate::Arrives => lost(p),
@@ -140,7 +143,7 @@ fn while_windows_rest_a_loss_is_repaired_and_no_reduction() {
 }
 
 #[test]
-fn each_subflow_has_numbers_and_windows_of_its_own() {
+fn tcp_door_numbers_each_subflow_separately() {
     let config = Config {
         reordering: named("tcp-door"),
         initial_ssthresh: Some(Bytes::new(8000)),
@@ -159,10 +162,15 @@ fn each_subflow_has_numbers_and_windows_of_its_own() {
         }
     });
     pair.drive(start + ms(140));
-    let told = pair.told.iter().filter(|told| told.time >= start);
-    let of: Vec<usize> = told
-        .filter(|told| matches!(told.happening, Happening::Frozen(_) | Happening::Undone(_)))
-        .map(|told| told.subflow)
+    let recorded = pair.events.iter().filter(|recorded| recorded.time >= start);
+    let of: Vec<usize> = recorded
+        .filter(|recorded| {
+            matches!(
+                recorded.event,
+                TraceEvent::Frozen(_) | TraceEvent::Undone(_)
+            )
+        })
+        .map(|recorded| recorded.subflow)
         .collect();
     assert_eq!(of, [1, 1]);
     assert_eq!(Window::of(&pair.client.subflow_states()[1]).cwnd, 10_000);

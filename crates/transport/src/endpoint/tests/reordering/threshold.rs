@@ -5,9 +5,9 @@ use super::*;
 #[test]
 fn a_raised_threshold_delays_fast_retransmit() {
     let duplicates = |config: &Config, threshold: Option<u32>| {
-        let (config, seen) = answering(config, move |_, _| Answer {
+        let (config, seen) = answering(config, move |_, _| Actions {
             threshold,
-            ..Answer::NOTHING
+            ..Actions::NOTHING
         });
         let mut pair = Pair::connected(&config, &[50]);
         pair.fate = lose(&[1]);
@@ -15,7 +15,7 @@ fn a_raised_threshold_delays_fast_retransmit() {
         assert_eq!(pair.client.counters(0).timeouts, 0);
         assert_eq!(entered(&pair).len(), 1);
         let seen = seen.lock().expect("unpoisoned");
-        let at_loss = |signs: &&AckSigns| signs.phase == Phase::Open && signs.una == 1;
+        let at_loss = |signs: &&AckInfo| signs.phase == Phase::Open && signs.una == 1;
         seen.acks.iter().filter(at_loss).count()
     };
     let newreno = plain_tcp().with(|config| config.extensions.sack = false);
@@ -28,8 +28,8 @@ fn a_raised_threshold_delays_fast_retransmit() {
 }
 
 #[test]
-fn a_flight_too_small_for_the_threshold_does_not_wait_for_the_timer() {
-    let (config, _) = answering(&plain_tcp(), |_, _| Answer::NOTHING.raise(300));
+fn small_flight_lowers_threshold() {
+    let (config, _) = answering(&plain_tcp(), |_, _| Actions::NOTHING.raise(300));
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(10_000, Time::from_secs(9));
@@ -38,10 +38,10 @@ fn a_flight_too_small_for_the_threshold_does_not_wait_for_the_timer() {
 }
 
 #[test]
-fn a_timeout_sets_the_threshold_back() {
-    let (config, _) = answering(&plain_tcp(), |signs, _| Answer {
+fn timeout_resets_threshold() {
+    let (config, _) = answering(&plain_tcp(), |signs, _| Actions {
         threshold: (signs.una < 5000).then_some(20),
-        ..Answer::NOTHING
+        ..Actions::NOTHING
     });
     let mut pair = Pair::connected(&config, &[50]);
     pair.transfer(4_000, Time::from_secs(9));
@@ -52,15 +52,18 @@ fn a_timeout_sets_the_threshold_back() {
     pair.transfer(1_000, Time::from_secs(9));
     assert_eq!(pair.client.counters(0).timeouts, 1);
     assert_eq!(threshold(&pair), 3);
-    let changes = pair.told.iter().filter_map(|told| match told.happening {
-        Happening::ThresholdChanged(changed) => Some(changed.to),
-        _ => None,
-    });
+    let changes = pair
+        .events
+        .iter()
+        .filter_map(|recorded| match recorded.event {
+            TraceEvent::ThresholdChanged(changed) => Some(changed.to),
+            _ => None,
+        });
     assert_eq!(changes.collect::<Vec<_>>(), [20, 3]);
 }
 
 #[test]
-fn while_frozen_no_loss_is_believed() {
+fn freeze_ignores_losses() {
     for (sack, rack) in [(true, false), (true, true), (false, false)] {
         let config = example().with(|config| {
             config.extensions.sack = sack;
@@ -71,9 +74,9 @@ fn while_frozen_no_loss_is_believed() {
         let (config, _) = answering(&config, move |signs, _| {
             let mut until = until.lock().expect("unpoisoned");
             let until = *until.get_or_insert(signs.now + ms(2000));
-            Answer::NOTHING.freeze(Freeze {
+            Actions::NOTHING.freeze(Freeze {
                 until,
-                resends: false,
+                retransmits: false,
             })
         });
         let mut pair = Pair::connected(&config, &[50]);
@@ -88,7 +91,7 @@ fn while_frozen_no_loss_is_believed() {
 }
 
 #[test]
-fn while_frozen_what_is_lost_may_be_sent_again_under_the_same_window() {
+fn freeze_with_retransmissions_keeps_window() {
     for (sack, rack, prr) in [
         (true, false, false),
         (true, true, true),
@@ -100,9 +103,9 @@ fn while_frozen_what_is_lost_may_be_sent_again_under_the_same_window() {
             config.window.prr = prr;
         });
         let (config, _) = answering(&config, |signs, _| {
-            Answer::NOTHING.freeze(Freeze {
+            Actions::NOTHING.freeze(Freeze {
                 until: signs.now + ms(500),
-                resends: true,
+                retransmits: true,
             })
         });
         let mut pair = Pair::connected(&config, &[50]);

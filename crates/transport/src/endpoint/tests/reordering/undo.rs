@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::CongestionConfig;
-use crate::algorithm::Declared;
+use crate::algorithm::AlgorithmConfig;
 
 fn plans() -> Vec<Config> {
     let mut configs = Vec::new();
@@ -62,7 +62,7 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
             }
         }),
     };
-    pair.told.clear();
+    pair.events.clear();
     let mut before = None;
     while undone(&pair).is_empty() {
         if pair.client.subflows[0].sender.recovery.phase() == Phase::Open {
@@ -95,28 +95,32 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     assert_eq!(sender.backoff(), 0);
     assert_eq!(sender.board.lost_bytes(), 0, "{name}");
     assert_eq!(pair.client.counters(0).undone, 1);
-    let resent = pair.client.counters(0).retransmissions;
+    let retransmitted = pair.client.counters(0).retransmissions;
     pair.drive(pair.now + Time::from_secs(9));
-    assert_eq!(pair.client.counters(0).retransmissions, resent, "{name}");
+    assert_eq!(
+        pair.client.counters(0).retransmissions,
+        retransmitted,
+        "{name}"
+    );
     assert_eq!(pair.server.delivered(), 137_000, "{name}");
 }
 
 #[test]
-fn an_undo_of_a_fast_retransmit_goes_back_exactly() {
+fn undo_of_fast_retransmit_restores_state_exactly() {
     for config in plans() {
         goes_back(&config, &[50], Congestion::FastRetransmit);
     }
 }
 
 #[test]
-fn an_undo_of_a_timeout_goes_back_exactly() {
+fn undo_of_timeout_restores_state_exactly() {
     for config in plans() {
         goes_back(&config, &[50], Congestion::Timeout);
     }
 }
 
 #[test]
-fn an_undo_goes_back_exactly_where_several_subflows_are_coupled() {
+fn undo_restores_coupled_subflows_exactly() {
     // The other subflow's acknowledgements are seconds apart: none arrives between the loss and its undo.
     for config in plans() {
         goes_back(&config, &[50, 2000], Congestion::FastRetransmit);
@@ -124,7 +128,7 @@ fn an_undo_goes_back_exactly_where_several_subflows_are_coupled() {
 }
 
 #[test]
-fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
+fn undo_unmarks_segments_not_retransmitted() {
     let (config, _) = answering(&example(), undoing);
     let mut pair = Pair::connected(&config, &[50]);
     // Five are late, and marked lost at once; the halved window retransmits only the first of them.
@@ -137,7 +141,7 @@ fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
         board.check();
         (board.lost().count(), board.lost_bytes())
     };
-    let resent = pair.client.counters(0).retransmissions;
+    let retransmitted = pair.client.counters(0).retransmissions;
     let (waiting, lost) = board(&pair);
     assert!(waiting > 0 && lost == 5000, "{waiting} {lost}");
     pair.drive(start + ms(110));
@@ -146,12 +150,12 @@ fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
     assert_eq!(undone[0].unmarked as usize, waiting);
     assert_eq!(board(&pair), (0, 0));
     pair.drive(Time::from_secs(30));
-    assert_eq!(pair.client.counters(0).retransmissions, resent);
+    assert_eq!(pair.client.counters(0).retransmissions, retransmitted);
     assert_eq!(pair.server.delivered(), 40_000);
 }
 
 #[test]
-fn what_was_to_take_another_way_and_has_not_left_stays() {
+fn undo_cancels_pending_reinjection() {
     let (config, _) = answering(&mptcp(), undoing);
     let mut pair = Pair::connected(&config, &[50, 50]);
     // Both subflows stall, so that the other has no space when the first one's timer expires; only the first
@@ -171,8 +175,9 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
     let waiting = pair.client.tx.reinject.covered();
     assert!(waiting > 0);
     assert!(!pair.client.table[0].usable);
-    let resent = pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
-    pair.told.clear();
+    let retransmitted =
+        pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
+    pair.events.clear();
     while undone(&pair).is_empty() {
         assert!(pair.step(start + ms(1_300)));
     }
@@ -196,11 +201,11 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
     pair.drive(Time::from_secs(60));
     assert_eq!(pair.server.delivered(), 40_000);
     let after = pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
-    assert!(after <= resent + 1, "{resent} {after}");
+    assert!(after <= retransmitted + 1, "{retransmitted} {after}");
 }
 
 #[test]
-fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
+fn every_policy_undo_makes_subflow_usable_and_keeps_its_data() {
     for (name, sack) in [
         ("eifel", true),
         ("eifel", false),
@@ -215,7 +220,6 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
             config.extensions.sack = sack;
         });
         let mut pair = Pair::connected(&config, &[50, 400]);
-        // The other path is slow, so that F-RTO has new data to send.
         pair.client.write(400_000);
         let end = pair.now + ms(1_150);
         pair.fate = Box::new(move |p| {
@@ -226,7 +230,7 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
                 Fate::Arrives
             }
         });
-        pair.told.clear();
+        pair.events.clear();
         while undone(&pair).is_empty() {
             assert!(pair.step(end + ms(500)), "{name} {sack}");
         }
@@ -251,7 +255,7 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
 }
 
 #[test]
-fn a_subflow_that_has_sent_its_fin_is_not_used_again() {
+fn subflow_after_fin_sends_no_new_data_on_undo() {
     let (config, _) = answering(&plain_tcp(), undoing);
     let mut pair = Pair::connected(&config, &[50]);
     pair.transfer(77_000, Time::from_secs(30));

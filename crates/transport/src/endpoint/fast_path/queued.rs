@@ -14,10 +14,10 @@ impl Endpoint {
         now: Time,
         segment: &mut Segment,
     ) -> Option<Option<usize>> {
-        let disturbed = !self.due.before_new_data().is_empty()
+        let disturbed = !self.output.before_new_data().is_empty()
             || !self.tx.reinject.is_empty()
             || self.tx.has_deadlines()
-            || self.queues.are_overtaken(self.tx.una());
+            || self.queues.is_any_acknowledged(self.tx.una());
         if disturbed {
             return None;
         }
@@ -32,20 +32,20 @@ impl Endpoint {
                 return None;
             }
             if state.cwnd < state.in_flight + state.mss {
-                self.queues.note_full(subflow, end);
+                self.queues.mark_blocked(subflow, end);
                 continue;
             }
-            let settled = self.settled.contains(subflow);
+            let fast_path = self.fast_path.contains(subflow);
             let whole = u64::from(len) == state.mss || !self.config.subflows.linux_window;
-            if !settled || !whole || u64::from(len) > state.mss || self.tx.end() == Some(end) {
+            if !fast_path || !whole || u64::from(len) > state.mss || self.tx.end() == Some(end) {
                 return None;
             }
-            let seq = flow.sender.send_usual(now, len, data_seq, state)?;
+            let seq = flow.sender.send_fast(now, len, data_seq, state)?;
             flow.queue.pop_front();
             state.queued -= u64::from(len);
             self.changed.insert(subflow);
             self.timers.note(flow.sender.timer_at());
-            self.write_usual(now, subflow, seq, segment);
+            self.write_fast(now, subflow, seq, segment);
             segment.len = len;
             segment.data_seq = data_seq;
             segment.flags = segment.flags.with(self.mapping_flags());

@@ -1,13 +1,13 @@
 //! Counters of the order in which data arrive at connection level.
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arrivals {
+pub(super) struct ReorderingCounters {
     packets: u64,
     out_of_order: u64,
     behind_gap_max: u64,
 }
 
-impl Arrivals {
+impl ReorderingCounters {
     #[inline]
     pub(super) fn count(&mut self, is_new: bool) {
         self.packets += u64::from(is_new);

@@ -1,10 +1,10 @@
 //! Fast paths (header prediction): the next data in order at a receiver without gaps, a cumulative
 //! acknowledgement at a sender without losses, full segments that the windows allow.
 //!
-//! A subflow is *settled* while neither it nor its connection has anything to repair, close or negotiate. The
+//! The bit of a subflow in `Endpoint::fast_path` is set while neither it nor its connection has anything to repair, close or negotiate. The
 //! slow path updates a subflow's bit at its end; a closed window or the end of the stream clears all bits.
 //! Each fast path examines the segment before it changes any state, and otherwise leaves it to the slow path.
-//! Tests verify that both have the same effect (`tests/usual.rs`). With a recorder only the slow path is
+//! Tests verify that both have the same effect (`tests/fast_path.rs`). With a recorder only the slow path is
 //! used.
 
 mod queued;
@@ -17,24 +17,24 @@ use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
 impl Endpoint {
-    /// Updates whether a subflow is settled. Call it last after changes.
+    /// Updates the fast-path bit of a subflow. Call it last after changes.
     #[inline]
-    pub(super) fn settle(&mut self, subflow: usize) {
-        let is_settled = self.is_settled(subflow);
-        self.settled.set(subflow, is_settled);
+    pub(super) fn update_fast_path(&mut self, subflow: usize) {
+        let allows_fast_path = self.allows_fast_path(subflow);
+        self.fast_path.set(subflow, allows_fast_path);
     }
 
-    fn is_settled(&self, subflow: usize) -> bool {
+    fn allows_fast_path(&self, subflow: usize) -> bool {
         let (Some(flow), Some(state)) = (self.subflows.get(subflow), self.table.get(subflow))
         else {
             return false;
         };
-        flow.receiver.is_settled()
-            && flow.sender.is_settled()
+        flow.receiver.allows_fast_path()
+            && flow.sender.allows_fast_path()
             && flow.state == State::Established
             && flow.fin.is_none()
             && state.usable
-            && !self.due.before_new_data().contains(subflow)
+            && !self.output.before_new_data().contains(subflow)
             && self.timers.persist.is_off()
             && (!self.handshake.multipath
                 || self.handshake.fully_established && !self.tx.fin_acked())
@@ -43,60 +43,59 @@ impl Endpoint {
     /// Fast path of [`take_segment`](Endpoint::take_segment); returns false, without any effect, if it does
     /// not apply.
     #[inline(always)]
-    pub(super) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
-        let usual = subflow < self.subflows.len()
-            && self.settled.contains(subflow)
+    pub(super) fn take_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        let is_candidate = subflow < self.subflows.len()
+            && self.fast_path.contains(subflow)
             && matches!(segment.options, Options::None)
-            && self.has_usual_flags(segment);
-        if !usual {
+            && self.has_base_flags(segment);
+        if !is_candidate {
             return false;
         }
-        debug_assert!(self.is_settled(subflow));
+        debug_assert!(self.allows_fast_path(subflow));
         if segment.len > 0 {
-            self.take_usual_data(now, subflow, segment)
+            self.take_data_fast(now, subflow, segment)
         } else {
-            self.take_usual_ack(now, subflow, segment)
+            self.take_ack_fast(now, subflow, segment)
         }
     }
 
     #[inline(always)]
-    fn has_usual_flags(&self, segment: &Segment) -> bool {
-        segment.flags == self.handshake.usual_flags
-            || self.handshake.multipath && self.has_usual_mapping(segment)
+    fn has_base_flags(&self, segment: &Segment) -> bool {
+        segment.flags == self.handshake.base_flags
+            || self.handshake.multipath && self.has_fast_mapping(segment)
     }
 
     /// Whether the mapping fits the fast path. With several subflows, data have a mapping, and each endpoint
     /// chooses the number of bits of its acknowledgements; the slow path handles the first 64-bit mapping.
     #[inline]
-    fn has_usual_mapping(&self, segment: &Segment) -> bool {
+    fn has_fast_mapping(&self, segment: &Segment) -> bool {
         let wide = Flags::DATA_ACK_64;
-        let own = self.handshake.usual_flags;
+        let own = self.handshake.base_flags;
         let mapping = Flags::DATA_SEQ_64.with(Flags::CHECKSUM);
         segment.flags.without(mapping.with(wide)) == own.without(wide)
             && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
     }
 
-    /// Handles the next data in order of a subflow.
     #[inline(always)]
-    fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+    fn take_data_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         let end = segment.data_seq + u64::from(segment.len);
         if segment.seq != flow.receiver.nxt() || end > self.rx.edge() {
             return false;
         }
         if segment.ack != flow.sender.una() || !flow.sender.is_idle() || !self.tx.is_idle() {
-            return self.take_usual_data_beside(now, subflow, segment);
+            return self.take_data_with_ack_fast(now, subflow, segment);
         }
         if flow.receiver.is_old(segment) {
             return false;
         }
         if segment.flags.contains(Flags::NUMBERED)
-            && let Some(door) = flow.sender.reordering.door()
+            && let Some(door) = flow.sender.reordering.tcp_door()
             && !door.takes(segment.number)
         {
             return false;
         }
-        let window = self.window_given(subflow, segment, false);
+        let window = self.data_ack_window(subflow, segment, false);
         self.tx.on_window(self.tx.una() + window);
         self.take_payload(now, subflow, segment);
         true
@@ -105,11 +104,11 @@ impl Endpoint {
     /// Handles them at an endpoint with unacknowledged data. Returns whether the acknowledgement fits the
     /// fast path; if not, there is no effect.
     #[inline(never)]
-    fn take_usual_data_beside(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+    fn take_data_with_ack_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         if self.tx.closed()
             || flow.receiver.is_old(segment)
-            || !flow.sender.reordering.passes_over_data()
+            || !flow.sender.reordering.skips_data_acks()
         {
             return false;
         }
@@ -136,26 +135,26 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let (new, waits) = self.rx.take(segment.data_seq, u64::from(segment.len));
         flow.delivered += new;
-        self.arrivals.count(new > 0);
+        self.reordering_counters.count(new > 0);
         if flow.receiver.ack_due() {
-            self.due.acks.insert(subflow);
+            self.output.acks.insert(subflow);
         } else {
             self.timers.note(flow.receiver.ack_at());
         }
         if self.handshake.multipath {
-            self.ask_again(subflow);
+            self.mark_ready(subflow);
             if waits {
-                self.arrivals.count_out_of_order(self.rx.held());
+                self.reordering_counters.count_out_of_order(self.rx.held());
             }
             if self.rx.finished() {
                 self.on_end_of_stream(now, subflow);
-                self.settle(subflow);
+                self.update_fast_path(subflow);
             }
         }
     }
 
     #[inline]
-    fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+    fn take_ack_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let ends = self
             .tx
             .end()
@@ -182,17 +181,17 @@ impl Endpoint {
         now: Time,
         subflow: usize,
         segment: &Segment,
-        is_alone: bool,
+        is_pure: bool,
     ) -> bool {
         let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
         let cwnd_limited = self.queues.is_cwnd_limited(subflow);
-        let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
+        let Some(acked) = flow.sender.take_fast(now, segment, cwnd_limited, state) else {
             return false;
         };
-        if is_alone {
-            flow.receiver.note_usual_timestamp(segment);
+        if is_pure {
+            flow.receiver.note_timestamp_fast(segment);
             if segment.flags.contains(Flags::NUMBERED)
-                && let Some(door) = flow.sender.reordering.door()
+                && let Some(door) = flow.sender.reordering.tcp_door()
             {
                 door.take_ack(segment.ack, segment.number);
             }
@@ -200,10 +199,10 @@ impl Endpoint {
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];
         state.cwnd = cwnd;
-        flow.sender.after_usual(now, state);
+        flow.sender.after_fast(now, state);
         self.timers.note(flow.sender.timer_at());
         if self.handshake.multipath {
-            self.ask_again(subflow);
+            self.mark_ready(subflow);
         }
         self.after_ack(now, subflow, segment, true);
         true
@@ -213,56 +212,56 @@ impl Endpoint {
     #[inline(always)]
     fn after_ack(&mut self, now: Time, subflow: usize, segment: &Segment, advances: bool) {
         let data_ack = self.data_ack(segment);
-        let window = self.window_given(subflow, segment, advances);
+        let window = self.data_ack_window(subflow, segment, advances);
         if self.tx.on_ack(data_ack, window) > 0 && self.handshake.multipath {
             self.on_data_acknowledged(now);
         }
         if self.tx.blocks() {
             self.expand_send_buffer(subflow);
         }
-        self.due.data = true;
+        self.output.data = true;
     }
 
     /// Whether there is nothing to send now, consistent with [`poll_transmit`](Endpoint::poll_transmit).
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.due.is_quiet()
+        self.output.is_quiet()
     }
 
     /// Fast path of [`poll_transmit`](Endpoint::poll_transmit) for a single TCP's full segments, data queued
     /// on several subflows, and pure acknowledgements. `None`, with no effect that the slow path would not
     /// have, if there may be other output.
     #[inline(always)]
-    pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
-        if self.due.data {
-            if self.settled.is_empty() {
+    pub(super) fn poll_fast(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
+        if self.output.data {
+            if self.fast_path.is_empty() {
                 return None;
             }
             let sent = match self.handshake.multipath {
                 true => self.send_queued(now, segment)?,
-                false => self.send_usual(now, segment)?.then_some(0),
+                false => self.send_fast(now, segment)?.then_some(0),
             };
             if sent.is_some() {
                 return Some(sent);
             }
-            self.due.data = false;
+            self.output.data = false;
         }
         if self.is_quiet() {
             return Some(None);
         }
-        let subflow = self.due.acks.first()?;
-        if !self.due.control.is_empty() || !self.settled.contains(subflow) {
+        let subflow = self.output.acks.first()?;
+        if !self.output.control.is_empty() || !self.fast_path.contains(subflow) {
             return None;
         }
         let seq = self.subflows[subflow].sender.nxt();
-        self.write_usual(now, subflow, seq, segment);
+        self.write_fast(now, subflow, seq, segment);
         Some(Some(subflow))
     }
 
     /// Sends the next full segment of a single TCP; returns whether the windows allowed one.
     #[inline(always)]
-    fn send_usual(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+    fn send_fast(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
         let ([flow], [state]) = (&mut self.subflows[..], &mut self.table[..]) else {
             return None;
         };
@@ -282,11 +281,11 @@ impl Endpoint {
             return Some(false);
         }
         let (len, data_seq) = (state.mss as u32, self.tx.nxt());
-        let seq = flow.sender.send_usual(now, len, data_seq, state)?;
+        let seq = flow.sender.send_fast(now, len, data_seq, state)?;
         self.tx.assign(state.mss);
         state.assigned += state.mss;
         self.timers.note(flow.sender.timer_at());
-        self.write_usual(now, 0, seq, segment);
+        self.write_fast(now, 0, seq, segment);
         segment.len = len;
         segment.data_seq = data_seq;
         Some(true)
@@ -294,9 +293,9 @@ impl Endpoint {
 
     /// [`write_ack`](Endpoint::write_ack) for in-order data only.
     #[inline(always)]
-    fn write_usual(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
+    fn write_fast(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
         let flow = &mut self.subflows[subflow];
-        self.due.acks.remove(subflow);
+        self.output.acks.remove(subflow);
         segment.seq = seq;
         segment.ack = flow.receiver.nxt();
         segment.data_seq = 0;
@@ -304,7 +303,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.flags = self.handshake.usual_flags;
+        segment.flags = self.handshake.base_flags;
         segment.options = Options::None;
         segment.window = self.advertise(subflow);
     }

@@ -4,22 +4,22 @@ use crate::scheduling::SubflowSet;
 
 /// Subflows with assigned and unsent data, and their limits.
 #[derive(Debug)]
-pub(super) struct Queues {
+pub(super) struct SubflowQueues {
     filled: SubflowSet,
     /// Subflows with queued data that had no space in their windows when polled; see
-    /// [`ask_again`](Queues::ask_again).
-    full: SubflowSet,
-    /// End of the first data of a full subflow: once they are acknowledged, all are polled again.
-    full_until: u64,
+    /// [`mark_ready`](SubflowQueues::mark_ready).
+    blocked: SubflowSet,
+    /// End of the first data of a blocked subflow: once they are acknowledged, all are polled again.
+    blocked_until: u64,
     /// Subflows limited only by their congestion window, with or without queued data.
     cwnd_limited: SubflowSet,
 }
 
-impl Queues {
-    pub(super) const EMPTY: Queues = Queues {
+impl SubflowQueues {
+    pub(super) const EMPTY: SubflowQueues = SubflowQueues {
         filled: SubflowSet::NONE,
-        full: SubflowSet::NONE,
-        full_until: u64::MAX,
+        blocked: SubflowSet::NONE,
+        blocked_until: u64::MAX,
         cwnd_limited: SubflowSet::NONE,
     };
 
@@ -40,37 +40,37 @@ impl Queues {
 
     #[inline]
     pub(super) fn to_poll(&self) -> SubflowSet {
-        self.filled.without(self.full)
+        self.filled.without(self.blocked)
     }
 
-    pub(super) fn full(&self) -> SubflowSet {
-        self.filled.and(self.full)
+    pub(super) fn blocked(&self) -> SubflowSet {
+        self.filled.and(self.blocked)
     }
 
     /// Marks a subflow without space for the first data of its queue, which end at this offset.
     #[inline]
-    pub(super) fn note_full(&mut self, subflow: usize, end: u64) {
+    pub(super) fn mark_blocked(&mut self, subflow: usize, end: u64) {
         self.cwnd_limited.insert(subflow);
-        self.full.insert(subflow);
-        self.full_until = self.full_until.min(end);
+        self.blocked.insert(subflow);
+        self.blocked_until = self.blocked_until.min(end);
     }
 
     /// Unmarks a subflow that may have space for its queued data: a segment arrived, a timer expired, a probe
     /// took data from its queue, or the queue is new. Nothing else frees space.
     #[inline]
-    pub(super) fn ask_again(&mut self, subflow: usize) {
-        self.full.remove(subflow);
+    pub(super) fn mark_ready(&mut self, subflow: usize) {
+        self.blocked.remove(subflow);
     }
 
     #[inline]
-    pub(super) fn are_overtaken(&self, una: u64) -> bool {
-        una >= self.full_until
+    pub(super) fn is_any_acknowledged(&self, una: u64) -> bool {
+        una >= self.blocked_until
     }
 
     #[inline]
-    pub(super) fn ask_all_again(&mut self) {
-        self.full = SubflowSet::NONE;
-        self.full_until = u64::MAX;
+    pub(super) fn mark_all_ready(&mut self) {
+        self.blocked = SubflowSet::NONE;
+        self.blocked_until = u64::MAX;
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Fast path of the sender; see `endpoint/usual.rs`.
+//! Fast path of the sender; see `endpoint/fast_path.rs`.
 
 use ropewalk_quantities::Time;
 
@@ -11,19 +11,19 @@ use crate::segment::Segment;
 impl Sender {
     /// Whether nothing is lost, suspected, selectively acknowledged or retransmitted, losses are detected by
     /// time, and the reordering policy ignores acknowledgements of new data.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn allows_fast_path(&self) -> bool {
         self.sack
             && self.rto.backoff() == 0
-            && self.reordering.is_resting()
-            && self.recovery.is_settled()
-            && self.board.is_settled(self.una)
-            && self.loss.is_settled()
+            && self.reordering.ignores_plain_acks()
+            && self.recovery.allows_fast_path()
+            && self.board.allows_fast_path(self.una)
+            && self.loss.allows_fast_path()
     }
 
     /// [`on_ack`](Sender::on_ack) for new data that were all sent once, and before everything outstanding, up
     /// to congestion control: returns its argument; `None` if the fast path does not apply.
     #[inline(always)]
-    pub(crate) fn take_usual(
+    pub(crate) fn take_fast(
         &mut self,
         now: Time,
         segment: &Segment,
@@ -34,7 +34,7 @@ impl Sender {
         if ack <= self.una || ack > self.nxt {
             return None;
         }
-        let (count, last, next) = self.board.usual_prefix(ack)?;
+        let (count, last, next) = self.board.unretransmitted_prefix(ack)?;
         if !self.loss.rack.none_is_overtaken_by(last, next) {
             return None;
         }
@@ -45,9 +45,8 @@ impl Sender {
         Some(self.acked(now, bytes, ack, cwnd_limited, state))
     }
 
-    /// The part after congestion control.
     #[inline(always)]
-    pub(crate) fn after_usual(&mut self, now: Time, state: &mut SubflowState) {
+    pub(crate) fn after_fast(&mut self, now: Time, state: &mut SubflowState) {
         if self.board.is_empty() {
             self.disarm();
         } else {
@@ -61,7 +60,7 @@ impl Sender {
     /// [`send_new`](Sender::send_new) for data that do not follow idleness; returns their position in the
     /// stream.
     #[inline(always)]
-    pub(crate) fn send_usual(
+    pub(crate) fn send_fast(
         &mut self,
         now: Time,
         len: u32,
@@ -75,7 +74,7 @@ impl Sender {
         let sent = Sent::data(seq, len, data_seq, now);
         self.nxt += u64::from(len);
         self.board.push(sent);
-        self.count_out(now, &sent);
+        self.count_sent(now, &sent);
         if self.loss.probe.on {
             self.arm_probe(now, state);
         }

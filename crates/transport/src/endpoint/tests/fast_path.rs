@@ -2,50 +2,48 @@
 
 use super::properties::hostile;
 use super::*;
-use crate::algorithm::Declared;
+use crate::algorithm::AlgorithmConfig;
 use crate::congestion::cubic::CubicConfig;
 use crate::scheduling::SubflowSet;
 use crate::{CongestionConfig, ReorderingConfig, SchedulerConfig};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-struct Course {
+struct Traffic {
     delays_ms: Vec<u64>,
     seed: u64,
-    /// Lost, late and duplicated segments per thousand.
     loss: u64,
     late: u64,
     twice: u64,
     /// Client's writes, each after the one before is written and this pause.
     writes: Vec<u64>,
     pause: Time,
-    /// Server's write when the first data have arrived.
     answer: u64,
 }
 
-/// Runs two pairs through one course, the first with recorders, and compares every field after each step.
+/// Runs two pairs through one traffic, the first with recorders, and compares every field after each step.
 /// Returns the number of steps after which all subflows of both endpoints could use the fast path.
-fn compare(config: &Config, course: &Course) -> usize {
+fn compare(config: &Config, traffic: &Traffic) -> usize {
     let mut pairs = [true, false].map(|listens| {
-        let mut pair = Pair::new(config, &course.delays_ms);
+        let mut pair = Pair::new(config, &traffic.delays_ms);
         pair.listens = listens;
-        pair.fate = hostile(course.seed | 1, course.loss, course.late, course.twice);
+        pair.fate = hostile(traffic.seed | 1, traffic.loss, traffic.late, traffic.twice);
         pair.client.connect();
         pair
     });
-    let (mut left, mut answered, mut settled) = (0, false, 0);
-    let all = (0..course.delays_ms.len()).fold(SubflowSet::NONE, SubflowSet::with);
+    let (mut left, mut answered, mut fast_path) = (0, false, 0);
+    let all = (0..traffic.delays_ms.len()).fold(SubflowSet::NONE, SubflowSet::with);
     let mut next_write = Time::ZERO;
-    let mut writes = course.writes.iter();
+    let mut writes = traffic.writes.iter();
     let end = Time::from_secs(600);
     loop {
-        let [long, usual] = &mut pairs;
+        let [slow, fast] = &mut pairs;
         let until = if left > 0 { end } else { end.min(next_write) };
-        let stepped = long.step(until);
-        assert_eq!(usual.step(until), stepped);
-        assert_eq!(format!("{:?}", usual.client), format!("{:?}", long.client));
-        assert_eq!(format!("{:?}", usual.server), format!("{:?}", long.server));
-        settled += usize::from(usual.client.settled.and(usual.server.settled) == all);
+        let stepped = slow.step(until);
+        assert_eq!(fast.step(until), stepped);
+        assert_eq!(format!("{:?}", fast.client), format!("{:?}", slow.client));
+        assert_eq!(format!("{:?}", fast.server), format!("{:?}", slow.server));
+        fast_path += usize::from(fast.client.fast_path.and(fast.server.fast_path) == all);
         if !stepped && until == end {
             break;
         }
@@ -55,7 +53,7 @@ fn compare(config: &Config, course: &Course) -> usize {
                 .iter_mut()
                 .for_each(|pair| pair.now = pair.now.max(until));
             (write, next_write) = match writes.next() {
-                Some(write) => (*write, until + course.pause),
+                Some(write) => (*write, until + traffic.pause),
                 None => (0, Time::MAX),
             };
         }
@@ -64,11 +62,11 @@ fn compare(config: &Config, course: &Course) -> usize {
         left += write;
         let mut taken = 0;
         for pair in &mut pairs {
-            pair.told.clear();
-            pair.told_by_server.clear();
+            pair.events.clear();
+            pair.server_records.clear();
             taken = pair.client.write(left);
             if answers {
-                pair.server.write(course.answer);
+                pair.server.write(traffic.answer);
             }
             if next_write == Time::MAX && left == taken {
                 pair.client.close();
@@ -78,11 +76,11 @@ fn compare(config: &Config, course: &Course) -> usize {
     }
     assert_eq!(
         pairs[0].server.delivered(),
-        course.writes.iter().sum::<u64>()
+        traffic.writes.iter().sum::<u64>()
     );
     let sent = pairs.map(|pair| pair.script());
     assert_eq!(sent[0], sent[1]);
-    settled
+    fast_path
 }
 
 fn linux() -> Config {
@@ -100,8 +98,8 @@ fn multipath() -> Config {
     }
 }
 
-fn undisturbed(delays_ms: &[u64]) -> Course {
-    Course {
+fn undisturbed(delays_ms: &[u64]) -> Traffic {
+    Traffic {
         delays_ms: delays_ms.to_vec(),
         seed: 1,
         loss: 0,
@@ -114,24 +112,24 @@ fn undisturbed(delays_ms: &[u64]) -> Course {
 }
 
 #[test]
-fn without_losses_nearly_all_is_usual() {
-    let settled = compare(&linux(), &undisturbed(&[20]));
-    assert!(settled > 3000, "{settled}");
-    let settled = compare(&multipath(), &undisturbed(&[20, 50]));
-    assert!(settled > 3000, "{settled}");
+fn lossless_transfer_uses_fast_path() {
+    let fast_path = compare(&linux(), &undisturbed(&[20]));
+    assert!(fast_path > 3000, "{fast_path}");
+    let fast_path = compare(&multipath(), &undisturbed(&[20, 50]));
+    assert!(fast_path > 3000, "{fast_path}");
 }
 
 #[test]
-fn data_both_ways_are_usual() {
+fn bidirectional_data_use_fast_path() {
     for config in [linux(), multipath()] {
-        let course = Course {
+        let traffic = Traffic {
             writes: vec![200_000; 9],
             pause: ms(30),
             answer: 3_000_000,
             ..undisturbed(&[20])
         };
-        let settled = compare(&config, &course);
-        assert!(settled > 1000, "{settled}");
+        let fast_path = compare(&config, &traffic);
+        assert!(fast_path > 1000, "{fast_path}");
     }
 }
 
@@ -145,8 +143,8 @@ prop_compose! {
         writes in prop::collection::vec(1u64..100_000, 1..4),
         pause_ms in prop_oneof![Just(0u64), 0u64..3000],
         answer in prop_oneof![Just(0u64), 1u64..50_000],
-    ) -> Course {
-        Course { delays_ms, seed, loss, late, twice, writes, pause: ms(pause_ms), answer }
+    ) -> Traffic {
+        Traffic { delays_ms, seed, loss, late, twice, writes, pause: ms(pause_ms), answer }
     }
 }
 
@@ -182,15 +180,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn the_usual_case_does_what_the_long_way_does(
-        config in any_config(), course in any_course(1..=1),
+    fn fast_path_equals_slow_path(
+        config in any_config(), traffic in any_course(1..=1),
     ) {
-        compare(&config, &course);
+        compare(&config, &traffic);
     }
 
     #[test]
-    fn it_does_over_several_paths(
-        config in any_config(), course in any_course(2..=5),
+    fn lossless_mptcp_transfer_uses_fast_path(
+        config in any_config(), traffic in any_course(2..=5),
         scheduler in prop::sample::select(SchedulerConfig::defaults()),
         checksum in any::<bool>(),
         opportunistic_retransmission in any::<bool>(), penalisation in any::<bool>(),
@@ -202,6 +200,6 @@ proptest! {
             config.subflows.opportunistic_retransmission = opportunistic_retransmission;
             config.subflows.penalisation = penalisation;
         });
-        compare(&config, &course);
+        compare(&config, &traffic);
     }
 }
