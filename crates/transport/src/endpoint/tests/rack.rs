@@ -1,6 +1,6 @@
 //! RACK and tail loss probes (RFC 8985): the cases of its sections 3 and 7.
 
-use super::recovery::{data, lose};
+use super::recovery::{data, lose, times_of_tail_lost_thrice};
 use super::*;
 
 fn rack() -> Config {
@@ -163,18 +163,7 @@ fn spurious_probe_keeps_window() {
 #[test]
 fn at_most_one_probe_precedes_timeout() {
     let mut pair = Pair::connected(&rack(), &[50]);
-    let mut lost = 0;
-    pair.fate = Box::new(move |p| {
-        let tail = p.segment.len > 0 && p.segment.seq == 9001 && lost < 3;
-        lost += u32::from(tail);
-        if tail { Fate::Lost } else { Fate::Arrives }
-    });
-    pair.transfer(10_000, Time::from_secs(30));
-    let tail: Vec<u64> = data(&pair)
-        .into_iter()
-        .filter(|&(_, n)| n == 9)
-        .map(|(time, _)| time)
-        .collect();
+    let tail = times_of_tail_lost_thrice(&mut pair);
     assert_eq!(tail, [5000, 5500, 6500, 8500]);
     assert_eq!(outcome(&pair), (3, 0, 1, 2));
 }

@@ -102,9 +102,8 @@ fn limited_transmit_sends_new_data_on_the_first_two_duplicates() {
     }
 }
 
-#[test]
-fn lost_tail_is_repaired_by_timer_with_backoff() {
-    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+/// Transmission times in ms of the last of ten segments, whose first three transmissions are lost.
+pub(super) fn times_of_tail_lost_thrice(pair: &mut Pair) -> Vec<u64> {
     let mut lost = 0;
     pair.fate = Box::new(move |p| {
         let tail = p.segment.len > 0 && p.segment.seq == 9001 && lost < 3;
@@ -112,11 +111,14 @@ fn lost_tail_is_repaired_by_timer_with_backoff() {
         if tail { Fate::Lost } else { Fate::Arrives }
     });
     pair.transfer(10_000, Time::from_secs(30));
-    let tail: Vec<u64> = data(&pair)
-        .into_iter()
-        .filter(|&(_, n)| n == 9)
-        .map(|(time, _)| time)
-        .collect();
+    let tail = data(pair).into_iter().filter(|&(_, n)| n == 9);
+    tail.map(|(time, _)| time).collect()
+}
+
+#[test]
+fn lost_tail_is_repaired_by_timer_with_backoff() {
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    let tail = times_of_tail_lost_thrice(&mut pair);
     // RTO restarts with the last acknowledgement (5100 ms); its minimum is 1 s, then 2 s, 4 s.
     assert_eq!(tail, [5000, 6100, 8100, 12100]);
     let counters = pair.client.counters(0);
