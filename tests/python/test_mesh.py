@@ -132,7 +132,7 @@ def test_study_of_mesh_seeds_varies_deployments():
         (["--set", "mesh.placement=grid", "--set", "mesh.range=25 m"], "places that are drawn"),
         (
             ["--set", "mesh.area=['9 km', '9 km']", "--set", "mesh.nodes=3"],
-            "no deployment of 10000000 was as required",
+            "none of 10000000 deployments met the requirements",
         ),
         ([ROOT / "scenarios/start/two-links.toml"], "has no [mesh]"),
     ],

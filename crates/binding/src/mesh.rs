@@ -9,7 +9,7 @@ use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ropewalk_network::mesh::{Census, Impossible, MAX_DRAWS, Placement, Surveyed};
+use ropewalk_network::mesh::{GenerationError, MAX_DRAWS, Placement, RouteStats, RouteSurvey};
 use ropewalk_network::routing::{Method, Routing};
 
 use crate::scenario::Scenario;
@@ -53,7 +53,7 @@ pub fn mesh_census<'py>(
         true => Method::ALL.to_vec(),
         false => vec![Method::Greedy],
     };
-    let census = Census {
+    let census = RouteSurvey {
         drawing,
         seed,
         most_draws: MAX_DRAWS,
@@ -72,11 +72,11 @@ pub fn mesh_census<'py>(
 }
 
 fn survey(
-    census: &Census,
+    census: &RouteSurvey,
     first: u64,
     count: u64,
     threads: usize,
-) -> Result<Vec<Surveyed>, Impossible> {
+) -> Result<Vec<RouteStats>, GenerationError> {
     let next = AtomicU64::new(0);
     let done = Mutex::new(Vec::with_capacity(count as usize));
     thread::scope(|scope| {
@@ -106,8 +106,8 @@ fn survey(
 
 fn columns<'py>(
     py: Python<'py>,
-    census: &Census,
-    surveyed: &[Surveyed],
+    census: &RouteSurvey,
+    surveyed: &[RouteStats],
     keep: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use ropewalk_network::stream;
 use ropewalk_quantities::Rate;
-use ropewalk_simulator::Schedule;
+use ropewalk_simulator::MessageSchedule;
 
 use crate::ScenarioError;
 
@@ -123,7 +123,7 @@ impl Scenario {
     fn writes(&self, seed: u64, most: usize) -> Option<(Vec<f64>, Vec<u64>)> {
         let (flow, end) = (self.parsed.first(), self.parsed.duration);
         let random = stream(seed, &format!("{}/traffic", flow.stream(0)));
-        let mut schedule = Schedule::new(&flow.traffic, flow.start, end, random)?;
+        let mut schedule = MessageSchedule::new(&flow.traffic, flow.start, end, random)?;
         let (mut times, mut sizes) = (Vec::new(), Vec::new());
         while times.len() < most && schedule.next() < end {
             times.push(schedule.next().as_secs_f64());

@@ -18,9 +18,9 @@ pub(crate) fn client(version: IpVersion, flow: usize, path: usize) -> IpAddr {
     host(version, 10, 1, (flow << 8 | (path + 1)) as u32)
 }
 
-/// A client's port on a subflow whose path had `dial` earlier connections.
-pub(crate) fn client_port(subflow: usize, dial: u16) -> u16 {
-    let number = subflow + usize::from(dial) * MAX_SUBFLOWS;
+/// A client's port on a subflow whose path had `generation` earlier connections.
+pub(crate) fn client_port(subflow: usize, generation: u16) -> u16 {
+    let number = subflow + usize::from(generation) * MAX_SUBFLOWS;
     CLIENT_PORT + (number % usize::from(u16::MAX - CLIENT_PORT)) as u16
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, FrameKind, Heard, Preamble, Standard};
+use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, FrameKind, Preamble, RecordedFrame, Standard};
 use ropewalk_quantities::Time;
 use ropewalk_wire::wifi::{MacAddress, MacFrame, Radiotap, fcs};
 
@@ -51,7 +51,7 @@ impl AirCapture {
     pub fn write<P>(
         &mut self,
         channel: usize,
-        heard: &Heard<P>,
+        heard: &RecordedFrame<P>,
         packet: &[u8],
     ) -> Result<(), FileError> {
         let expected = match heard.kind {
@@ -97,7 +97,7 @@ fn micros(time: Time) -> u16 {
     (time.as_nanos().div_ceil(1000)).min(32_767) as u16
 }
 
-fn radiotap<P>(channel: usize, heard: &Heard<P>) -> Radiotap {
+fn radiotap<P>(channel: usize, heard: &RecordedFrame<P>) -> Radiotap {
     // Non-overlapping channels: 1, 6, 11; 36, 40, 44 and so on.
     let channel = channel as u16;
     let frequency_mhz = match heard.standard {
@@ -118,7 +118,7 @@ fn radiotap<P>(channel: usize, heard: &Heard<P>) -> Radiotap {
     }
 }
 
-fn mac_frame<'a, P>(channel: usize, heard: &Heard<P>, packet: &'a [u8]) -> MacFrame<'a> {
+fn mac_frame<'a, P>(channel: usize, heard: &RecordedFrame<P>, packet: &'a [u8]) -> MacFrame<'a> {
     let [receiver, transmitter] = [heard.to, heard.from].map(|radio| address(channel, radio));
     let duration_us = micros(heard.duration);
     match heard.kind {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, Heard, Listener};
+use ropewalk_network::radio::{CapturePoint, DATA_OVERHEAD_BYTES, RecordedFrame};
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{FlowFacts, Sighting};
+use ropewalk_simulator::{FlowInfo, ObservedPacket};
 
 use crate::air::AirCapture;
 use crate::error::FileError;
@@ -15,7 +15,7 @@ use crate::tap::Tag;
 /// Captures the frames of a channel, or of a node's radios.
 #[derive(Debug)]
 pub(crate) struct AirTap {
-    listeners: Vec<(usize, Listener)>,
+    capture_points: Vec<(usize, CapturePoint)>,
     flows: Flows,
     bytes: Vec<u8>,
     file: AirCapture,
@@ -30,55 +30,55 @@ impl AirTap {
         scenario: &Scenario,
         title: &str,
     ) -> Result<AirTap, FileError> {
-        let listeners = place.listeners(scenario);
-        let name = |(channel, _): &(usize, Listener)| {
+        let capture_points = place.capture_points(scenario);
+        let name = |(channel, _): &(usize, CapturePoint)| {
             let channel = &scenario.wireless.channels[*channel];
             channel.config.name.as_str()
         };
-        let names: Vec<&str> = listeners.iter().map(name).collect();
+        let names: Vec<&str> = capture_points.iter().map(name).collect();
         let comment = format!("{title}, captured {}", place.describe(scenario));
         Ok(AirTap {
             file: AirCapture::create(path, &names, snaplen, &comment)?,
-            listeners,
+            capture_points,
             flows: Flows::default(),
             bytes: Vec::new(),
             failure: None,
         })
     }
 
-    pub(crate) fn listeners(&self) -> Vec<(usize, Listener)> {
-        self.listeners.clone()
+    pub(crate) fn capture_points(&self) -> Vec<(usize, CapturePoint)> {
+        self.capture_points.clone()
     }
 
-    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowInfo<'_>) {
         self.flows.add(flow, facts);
     }
 
-    pub(crate) fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if sighting.first_hop {
-            *tag = Tag::numbered(self.flows.leaves_host(sighting));
+    pub(crate) fn enters(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag) {
+        if observed.first_hop {
+            *tag = Tag::numbered(self.flows.leaves_host(observed));
         }
     }
 
     /// Records the end of a frame. A packet of a tunnel or an association is longer than its
     /// captured segment: zeros fill the rest.
-    pub(crate) fn heard(
+    pub(crate) fn frame_recorded(
         &mut self,
         channel: usize,
-        frame: &Heard<()>,
-        packet: Option<(Sighting<'_>, Tag)>,
+        frame: &RecordedFrame<()>,
+        packet: Option<(ObservedPacket<'_>, Tag)>,
     ) {
         let interface = self
-            .listeners
+            .capture_points
             .iter()
             .position(|(number, _)| *number == channel);
         let Some(interface) = interface.filter(|_| self.failure.is_none()) else {
             return;
         };
         self.bytes.clear();
-        if let Some((sighting, tag)) = packet {
-            let sent = sent(&sighting, tag.identification());
-            self.flows.write(sighting.flow, &sent, &mut self.bytes);
+        if let Some((observed, tag)) = packet {
+            let sent = sent(&observed, tag.identification());
+            self.flows.write(observed.flow, &sent, &mut self.bytes);
             self.bytes
                 .resize((frame.bytes - DATA_OVERHEAD_BYTES) as usize, 0);
         }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use rand_core::Rng;
 use ropewalk_scenario::Protocol;
-use ropewalk_simulator::FlowFacts;
+use ropewalk_simulator::FlowInfo;
 use ropewalk_transport::{Config, Segment};
 use ropewalk_wire::{
     Checksum, Connection, IpHeader, Ipv4Header, Side, Start, UdpHeader, payload, protocol,
@@ -28,14 +28,14 @@ pub(crate) struct Sent {
     pub(crate) subflow: usize,
     pub(crate) path: usize,
     /// Number of earlier connections of the subflow.
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
     /// IP identification: number of packets that its host has sent before.
     pub(crate) identification: u16,
     pub(crate) segment: Segment,
 }
 
 impl Flow {
-    pub(crate) fn new(flow: usize, facts: &FlowFacts<'_>) -> Flow {
+    pub(crate) fn new(flow: usize, facts: &FlowInfo<'_>) -> Flow {
         let config = &facts.flow.transport;
         let version = config.ip_version;
         let mut random = facts.random.clone();
@@ -120,7 +120,7 @@ impl Flow {
         payload::fill(segment.data_seq, data);
         let sum = Checksum::new().add_bytes(data);
         let wire = self.connection.emit(*from, *subflow, segment, sum);
-        let client_port = addresses::client_port(*subflow, sent.dial);
+        let client_port = addresses::client_port(*subflow, sent.generation);
         let [source_port, destination_port] = directed([client_port, SERVER_PORT], *from);
         let written = wire.header(source_port, destination_port).emit(
             wire.options(),

@@ -1,6 +1,6 @@
 //! All flows of a run, with packet counters of their ends.
 
-use ropewalk_simulator::{FlowFacts, Sighting};
+use ropewalk_simulator::{FlowInfo, ObservedPacket};
 use ropewalk_transport::Flags;
 use ropewalk_wire::Side;
 
@@ -14,19 +14,19 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    pub(crate) fn add(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+    pub(crate) fn add(&mut self, flow: usize, facts: &FlowInfo<'_>) {
         self.flows.push(Flow::new(flow, facts));
         self.identifications.push([0; 2]);
     }
 
     /// Counts a packet that leaves its host; returns its IP identification.
-    pub(crate) fn leaves_host(&mut self, sighting: &Sighting<'_>) -> u16 {
-        let from = side(sighting);
-        let count = &mut self.identifications[sighting.flow][from as usize];
+    pub(crate) fn leaves_host(&mut self, observed: &ObservedPacket<'_>) -> u16 {
+        let from = side(observed);
+        let count = &mut self.identifications[observed.flow][from as usize];
         let identification = *count;
         *count = count.wrapping_add(1);
-        if sighting.segment.flags.contains(Flags::SYN) {
-            self.flows[sighting.flow].learn(from, sighting.subflow, sighting.segment);
+        if observed.segment.flags.contains(Flags::SYN) {
+            self.flows[observed.flow].learn(from, observed.subflow, observed.segment);
         }
         identification
     }
@@ -36,19 +36,19 @@ impl Flows {
     }
 }
 
-pub(crate) fn sent(sighting: &Sighting<'_>, identification: u16) -> Sent {
+pub(crate) fn sent(observed: &ObservedPacket<'_>, identification: u16) -> Sent {
     Sent {
-        from: side(sighting),
-        subflow: sighting.subflow,
-        dial: sighting.dial,
-        path: sighting.path,
+        from: side(observed),
+        subflow: observed.subflow,
+        generation: observed.generation,
+        path: observed.path,
         identification,
-        segment: *sighting.segment,
+        segment: *observed.segment,
     }
 }
 
-fn side(sighting: &Sighting<'_>) -> Side {
-    if sighting.reverse {
+fn side(observed: &ObservedPacket<'_>) -> Side {
+    if observed.reverse {
         Side::Server
     } else {
         Side::Client

@@ -1,7 +1,7 @@
 //! Place of a packet capture: an observation point of RFC 5470.
 
 use ropewalk_network::Capacity;
-use ropewalk_network::radio::Listener;
+use ropewalk_network::radio::CapturePoint;
 use ropewalk_scenario::Scenario;
 
 use crate::record::Interface;
@@ -64,20 +64,20 @@ impl ObservationPoint {
     }
 
     /// Captured channels by number, with the listening radios.
-    pub fn listeners(self, scenario: &Scenario) -> Vec<(usize, Listener)> {
+    pub fn capture_points(self, scenario: &Scenario) -> Vec<(usize, CapturePoint)> {
         let wireless = &scenario.wireless;
         match self {
             ObservationPoint::Sender | ObservationPoint::Receiver | ObservationPoint::Link(_) => {
                 Vec::new()
             }
-            ObservationPoint::Channel(channel) => vec![(channel, Listener::Monitor)],
+            ObservationPoint::Channel(channel) => vec![(channel, CapturePoint::Monitor)],
             ObservationPoint::Node(node) => {
                 let name = &wireless.nodes[node].name;
                 let channels = wireless.channels.iter().enumerate();
                 let heard = channels.filter_map(|(number, channel)| {
                     let mut radios = channel.radios.iter();
                     let radio = radios.position(|radio| radio.node == *name)?;
-                    Some((number, Listener::Radio(radio)))
+                    Some((number, CapturePoint::Radio(radio)))
                 });
                 heard.collect()
             }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ropewalk_network::DropReason;
-use ropewalk_network::radio::{Heard, Listener};
+use ropewalk_network::radio::{CapturePoint, RecordedFrame};
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{EndpointEvent, FlowFacts, Observer, Sighting};
+use ropewalk_simulator::{EndpointEvent, FlowInfo, ObservedPacket, Observer};
 use ropewalk_transport::Flags;
 
 use crate::air_tap::AirTap;
@@ -61,7 +61,7 @@ impl Recording {
             snaplen,
         }) = &plan.packets
         {
-            if place.listeners(scenario).is_empty() {
+            if place.capture_points(scenario).is_empty() {
                 tap = Some(Tap::create(path, *place, *snaplen, scenario, &title)?);
             } else {
                 air = Some(AirTap::create(path, *place, *snaplen, scenario, &title)?);
@@ -101,27 +101,27 @@ impl Recording {
 impl Recording {
     /// The tap of a packet with a TCP segment or a datagram's payload. Control messages of a tunnel
     /// are not captured.
-    fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
-        self.tap.as_mut().filter(|_| has_segment(sighting))
+    fn tap_of(&mut self, observed: &ObservedPacket<'_>) -> Option<&mut Tap> {
+        self.tap.as_mut().filter(|_| has_segment(observed))
     }
 }
 
-fn has_segment(sighting: &Sighting<'_>) -> bool {
-    sighting.segment.flags != Flags::NONE || sighting.segment.len > 0
+fn has_segment(observed: &ObservedPacket<'_>) -> bool {
+    observed.segment.flags != Flags::NONE || observed.segment.len > 0
 }
 
 impl Observer for Recording {
     type Tag = Tag;
-    const WATCHES: bool = true;
+    const ENABLED: bool = true;
 
-    fn gave_up(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.tap.as_ref().is_some_and(Tap::failed)
             || self.air.as_ref().is_some_and(AirTap::failed)
             || self.log.as_ref().is_some_and(SenderLog::failed)
             || self.abandoned.load(Ordering::Relaxed)
     }
 
-    fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+    fn flow(&mut self, flow: usize, facts: &FlowInfo<'_>) {
         if let Some(tap) = &mut self.tap {
             tap.flow(flow, facts);
         }
@@ -130,42 +130,49 @@ impl Observer for Recording {
         }
     }
 
-    fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if let Some(tap) = self.tap_of(sighting) {
-            tap.enters(sighting, tag);
+    fn enters(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag) {
+        if let Some(tap) = self.tap_of(observed) {
+            tap.enters(observed, tag);
         }
         if let Some(air) = &mut self.air
-            && has_segment(sighting)
+            && has_segment(observed)
         {
-            air.enters(sighting, tag);
+            air.enters(observed, tag);
         }
     }
 
-    fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
-        if let Some(tap) = self.tap_of(sighting) {
-            tap.dropped(sighting, tag, reason);
+    fn dropped(&mut self, observed: &ObservedPacket<'_>, tag: Tag, reason: DropReason) {
+        if let Some(tap) = self.tap_of(observed) {
+            tap.dropped(observed, tag, reason);
         }
     }
 
-    fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if let Some(tap) = self.tap_of(sighting) {
-            tap.leaves(sighting, tag);
+    fn leaves(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag) {
+        if let Some(tap) = self.tap_of(observed) {
+            tap.leaves(observed, tag);
         }
     }
 
-    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Tag, duplicate: bool) {
-        if let Some(tap) = self.tap_of(sighting) {
+    fn arrives(&mut self, observed: &ObservedPacket<'_>, tag: Tag, duplicate: bool) {
+        if let Some(tap) = self.tap_of(observed) {
             tap.arrives(tag, duplicate);
         }
     }
 
-    fn listeners(&self) -> Vec<(usize, Listener)> {
-        self.air.as_ref().map_or_else(Vec::new, AirTap::listeners)
+    fn capture_points(&self) -> Vec<(usize, CapturePoint)> {
+        self.air
+            .as_ref()
+            .map_or_else(Vec::new, AirTap::capture_points)
     }
 
-    fn heard(&mut self, channel: usize, frame: &Heard<()>, packet: Option<(Sighting<'_>, Tag)>) {
+    fn frame_recorded(
+        &mut self,
+        channel: usize,
+        frame: &RecordedFrame<()>,
+        packet: Option<(ObservedPacket<'_>, Tag)>,
+    ) {
         if let Some(air) = &mut self.air {
-            air.heard(channel, frame, packet);
+            air.frame_recorded(channel, frame, packet);
         }
     }
 

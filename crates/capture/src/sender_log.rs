@@ -15,7 +15,7 @@ use crate::qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss}
 pub(crate) struct SenderLog {
     file: QlogFile,
     /// Newest connection of each subflow; events of earlier ones are ignored.
-    dials: Vec<u16>,
+    generations: Vec<u16>,
     failure: Option<FileError>,
 }
 
@@ -37,7 +37,7 @@ impl SenderLog {
             paths,
         };
         Ok(SenderLog {
-            dials: vec![0; header.paths.len()],
+            generations: vec![0; header.paths.len()],
             file: QlogFile::create(path, &header)?,
             failure: None,
         })
@@ -45,10 +45,10 @@ impl SenderLog {
 
     pub(crate) fn event(&mut self, event: &EndpointEvent) {
         let TraceRecord { time, subflow, .. } = event.recorded;
-        if event.dial < self.dials[subflow] {
+        if event.generation < self.generations[subflow] {
             return;
         }
-        self.dials[subflow] = event.dial;
+        self.generations[subflow] = event.generation;
         let event = match (&event.recorded.event, event.by_server) {
             (TraceEvent::SegmentLost(lost), false) => QlogEvent::PacketLost(PacketLost {
                 offset: lost.seq,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ropewalk_network::DropReason;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{FlowFacts, Sighting};
+use ropewalk_simulator::{FlowInfo, ObservedPacket};
 
 use crate::error::FileError;
 use crate::fates::{Fate, Fates, Seen, Ticket};
@@ -81,55 +81,55 @@ impl Tap {
         })
     }
 
-    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowInfo<'_>) {
         self.flows.add(flow, facts);
     }
 
-    pub(crate) fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if sighting.first_hop {
-            *tag = Tag::numbered(self.flows.leaves_host(sighting));
+    pub(crate) fn enters(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag) {
+        if observed.first_hop {
+            *tag = Tag::numbered(self.flows.leaves_host(observed));
         }
         let here = match self.place {
             ObservationPoint::Sender => {
-                sighting.first_hop && !sighting.reverse && sighting.flow == 0
+                observed.first_hop && !observed.reverse && observed.flow == 0
             }
             ObservationPoint::Receiver => {
-                sighting.first_hop && sighting.reverse && sighting.flow == 0
+                observed.first_hop && observed.reverse && observed.flow == 0
             }
-            ObservationPoint::Link(link) => sighting.link == link && !sighting.reverse,
+            ObservationPoint::Link(link) => observed.link == link && !observed.reverse,
             ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         if here {
-            self.see(sighting, tag, Direction::Outbound);
+            self.see(observed, tag, Direction::Outbound);
         }
     }
 
-    pub(crate) fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        let last_hop = sighting.hops_left == 0;
+    pub(crate) fn leaves(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag) {
+        let last_hop = observed.hops_left == 0;
         let here = match self.place {
-            ObservationPoint::Sender => last_hop && sighting.reverse && sighting.flow == 0,
-            ObservationPoint::Receiver => last_hop && !sighting.reverse && sighting.flow == 0,
-            ObservationPoint::Link(link) => sighting.link == link && sighting.reverse,
+            ObservationPoint::Sender => last_hop && observed.reverse && observed.flow == 0,
+            ObservationPoint::Receiver => last_hop && !observed.reverse && observed.flow == 0,
+            ObservationPoint::Link(link) => observed.link == link && observed.reverse,
             ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         if here {
-            self.see(sighting, tag, Direction::Inbound);
+            self.see(observed, tag, Direction::Inbound);
         }
     }
 
-    pub(crate) fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
+    pub(crate) fn dropped(&mut self, observed: &ObservedPacket<'_>, tag: Tag, reason: DropReason) {
         let dropped = reason == DropReason::QueueFull;
-        let here = !sighting.reverse || self.place == ObservationPoint::Receiver;
-        if let Some(interface) = self.interfaces[sighting.link]
+        let here = !observed.reverse || self.place == ObservationPoint::Receiver;
+        if let Some(interface) = self.interfaces[observed.link]
             && dropped
             && here
         {
             self.counts[interface].dropped += 1;
         }
         let fate = if dropped {
-            Fate::Dropped(sighting.link)
+            Fate::Dropped(observed.link)
         } else {
-            Fate::Lost(sighting.link)
+            Fate::Lost(observed.link)
         };
         self.tell(tag, fate);
     }
@@ -157,17 +157,17 @@ impl Tap {
         }
     }
 
-    fn see(&mut self, sighting: &Sighting<'_>, tag: &mut Tag, direction: Direction) {
-        let Some(interface) = self.interfaces[sighting.link] else {
+    fn see(&mut self, observed: &ObservedPacket<'_>, tag: &mut Tag, direction: Direction) {
+        let Some(interface) = self.interfaces[observed.link] else {
             return;
         };
         self.counts[interface].received += 1;
         tag.ticket = self.fates.push(Seen {
-            time: sighting.time,
+            time: observed.time,
             interface,
             direction,
-            flow: sighting.flow,
-            sent: sent(sighting, tag.identification),
+            flow: observed.flow,
+            sent: sent(observed, tag.identification),
             fate: Fate::Open,
         });
     }

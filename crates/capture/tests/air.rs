@@ -7,8 +7,8 @@ use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use ropewalk_capture::AirCapture;
 use ropewalk_network::radio::{
-    Channel, ChannelConfig, DataRate, ErrorModel, FrameKind, Heard, Listener, Preamble,
-    Propagation, QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
+    CapturePoint, Channel, ChannelConfig, DataRate, ErrorModel, FrameKind, Preamble, Propagation,
+    QueueOrder, RadioConfig, RadioHop, RateControl, RecordedFrame, Standard,
 };
 use ropewalk_network::{HopId, Network, Offer};
 use ropewalk_quantities::Time;
@@ -44,7 +44,7 @@ fn radio(node: &str, x: f64) -> RadioConfig {
 
 /// Frames of two mutually hidden senders, one of them with RTS, at a monitor; and the number of
 /// retries.
-fn heard() -> (Vec<Heard<u16>>, u64) {
+fn heard() -> (Vec<RecordedFrame<u16>>, u64) {
     let channel = ChannelConfig {
         name: "one".to_owned(),
         propagation: Propagation::Range {
@@ -76,7 +76,7 @@ fn heard() -> (Vec<Heard<u16>>, u64) {
     let pairs = [0, 2].map(|from| (interfaces[from], interfaces[1]));
     let ids: Vec<HopId> = network.add_medium(&pairs, |ids| {
         let mut channel = Channel::new(&channel, &radios, &hops, ids, 1);
-        channel.listen(Listener::Monitor);
+        channel.record_frames(CapturePoint::Monitor);
         channel
     });
     for id in ids {
@@ -94,7 +94,7 @@ fn heard() -> (Vec<Heard<u16>>, u64) {
     let channel = network.media_mut().next().expect("a channel");
     let retries = (0..3).map(|radio| channel.radio_stats(radio, end).retries);
     let retries = retries.sum();
-    (channel.heard().collect(), retries)
+    (channel.take_frames().collect(), retries)
 }
 
 fn packet(number: u16) -> Vec<u8> {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_follow_each_other_meet() {
+    fn consecutive_links_meet_at_a_node() {
         let links = ["wifi", "lte", "shared", "unused"].map(|name| link(name, None));
         let paths: [&[usize]; 2] = [&[0, 2], &[1, 2]];
         let (network, routes): (Network<()>, _) = Network::from_paths(&links, paths.into_iter(), 1);

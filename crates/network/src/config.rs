@@ -197,7 +197,7 @@ pub enum TraceError {
     #[error("the file is empty")]
     Empty,
     /// All opportunities are at 0 ms, so the trace has no period.
-    #[error("no chance to send after 0 ms")]
+    #[error("no delivery opportunity after 0 ms")]
     NoPeriod,
 }
 

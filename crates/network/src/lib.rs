@@ -14,10 +14,10 @@
 //!    queue, a loss model, a delay with jitter, and outages. The fate of a packet is known when it arrives.
 //! 4. **Media** ([`Medium`]): a channel that many hops share, where the fate of a packet is known later.
 //!    [`radio`] has 802.11 channels. A network without media pays nothing for them.
-//! 5. **Events** ([`Agenda`], [`Key`]): the next event, and the order of events at equal times. A packet
+//! 5. **Events** ([`TimerTree`], [`Key`]): the next event, and the order of events at equal times. A packet
 //!    causes one event per wired hop.
 //!
-//! A [`Watch`] observes each packet that enters, leaves or is dropped; [`mesh`] generates random
+//! A [`NetworkObserver`] observes each packet that enters, leaves or is dropped; [`mesh`] generates random
 //! deployments of radio nodes and finds their routes.
 //!
 //! # Example
@@ -61,26 +61,25 @@
 //! assert_eq!((arrival.size, *arrival.packet), (1500, "a packet"));
 //! ```
 
-mod agenda;
 mod build;
 mod config;
-mod due;
+mod event_index;
 mod id;
 mod link;
 mod medium;
 pub mod mesh;
 mod network;
+mod observer;
 mod offer;
 pub mod radio;
 mod route;
 pub mod routing;
 mod streams;
+mod timer_tree;
 mod topology;
 mod uniform;
-mod watch;
 mod wheel;
 
-pub use agenda::{Agenda, IDLE, Key};
 pub use build::{MakeMedium, MediumPlan};
 pub use config::{
     Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Slot, Trace,
@@ -88,10 +87,11 @@ pub use config::{
 };
 pub use id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 pub use link::{Counters, Link};
-pub use medium::{Carried, Happened, Medium};
-pub use network::{Advance, Arrival, Departed, Network};
+pub use medium::{Medium, MediumEvent, MediumPacket};
+pub use network::{Advance, Arrival, DroppedPacket, Network};
+pub use observer::{HopEvent, NetworkObserver};
 pub use offer::{DropReason, Offer};
-pub use route::{Heading, Route, RouteId};
+pub use route::{Route, RouteCursor, RouteId};
 pub use streams::stream;
+pub use timer_tree::{IDLE, Key, TimerTree};
 pub use topology::{Hop, Topology};
-pub use watch::{Crossing, Watch};

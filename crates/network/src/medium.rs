@@ -10,15 +10,15 @@ use ropewalk_quantities::Time;
 
 use crate::id::HopId;
 use crate::offer::{DropReason, Offer};
-use crate::route::Heading;
+use crate::route::RouteCursor;
 
 /// Packet in a medium, with its hop and route.
 #[derive(Clone, Copy, Debug)]
-pub struct Carried<P> {
+pub struct MediumPacket<P> {
     /// Hop to which the packet was offered.
     pub hop: HopId,
     /// Remaining route.
-    pub heading: Heading,
+    pub cursor: RouteCursor,
     /// Length of the IP packet in bytes.
     pub size: u32,
     /// The packet.
@@ -27,13 +27,13 @@ pub struct Carried<P> {
 
 /// Result of an event in a medium.
 #[derive(Clone, Copy, Debug)]
-pub enum Happened<P> {
+pub enum MediumEvent<P> {
     /// No packet left, for example because a back-off ended or a frame collided.
     Nothing,
     /// A packet left its hop.
-    Out(Carried<P>),
+    Out(MediumPacket<P>),
     /// A packet was dropped.
-    Dropped(Carried<P>, DropReason),
+    Dropped(MediumPacket<P>, DropReason),
 }
 
 /// A resource shared by several hops, such as an 802.11 channel.
@@ -46,7 +46,7 @@ pub trait Medium<P> {
 
     /// Offers a packet to one of the hops. [`advance`](Medium::advance) later returns an
     /// [accepted](Offer::Accepted) packet once, as out or dropped.
-    fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer;
+    fn offer(&mut self, now: Time, packet: &MediumPacket<P>) -> Offer;
 
     /// Returns the time of the next event; `None` while the medium is idle.
     #[must_use]
@@ -55,20 +55,20 @@ pub trait Medium<P> {
     /// Processes one event that is due at `now`, the time that [`next`](Medium::next) returned. The medium
     /// defines the order of events at equal times.
     #[must_use]
-    fn advance(&mut self, now: Time) -> Happened<P>;
+    fn advance(&mut self, now: Time) -> MediumEvent<P>;
 }
 
 /// A network of wired links has no medium.
 impl<P> Medium<P> for Infallible {
     const EXISTS: bool = false;
 
-    fn offer(&mut self, _: Time, _: &Carried<P>) -> Offer {
+    fn offer(&mut self, _: Time, _: &MediumPacket<P>) -> Offer {
         match *self {}
     }
     fn next(&self) -> Option<Time> {
         match *self {}
     }
-    fn advance(&mut self, _: Time) -> Happened<P> {
+    fn advance(&mut self, _: Time) -> MediumEvent<P> {
         match *self {}
     }
 }

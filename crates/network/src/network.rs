@@ -8,16 +8,16 @@ use std::convert::Infallible;
 
 use ropewalk_quantities::Time;
 
-use crate::agenda::{IDLE, Key};
-use crate::due::Due;
+use crate::event_index::EventIndex;
 use crate::id::{Direction, HopId, LinkId};
-use crate::link::{Link, Popped, Pushed};
-use crate::medium::{Carried, Happened, Medium};
+use crate::link::{Dequeued, Enqueued, Link};
+use crate::medium::{Medium, MediumEvent, MediumPacket};
+use crate::observer::{HopEvent, NetworkObserver};
 use crate::offer::{DropReason, Offer};
-use crate::route::{Heading, Route, RouteId};
+use crate::route::{Route, RouteCursor, RouteId};
+use crate::timer_tree::{IDLE, Key};
 use crate::topology::Topology;
-use crate::watch::{Crossing, Watch};
-pub use advance::{Advance, Arrival, Departed};
+pub use advance::{Advance, Arrival, DroppedPacket};
 
 /// Links and media between nodes, carrying packets of type `P` along routes.
 ///
@@ -31,21 +31,21 @@ pub struct Network<P, M = Infallible> {
     topology: Topology,
     routes: Vec<Route>,
     /// Link or medium of each hop.
-    carriers: Vec<HopKind<P>>,
+    hops: Vec<HopKind<P>>,
     media: Vec<Shared<M>>,
     /// Sources are hops; a medium is scheduled as its first hop.
-    due: Due,
+    events: EventIndex,
     /// First hop of the current part.
     first_hop: usize,
     /// First hop and event times of each part, if the network is divided. The times of the current part are
     /// in `due` instead.
-    parts: Vec<(usize, Due)>,
+    parts: Vec<(usize, EventIndex)>,
     part: usize,
     order: u64,
     /// Last packet that left a medium or was dropped, borrowed by the driver.
-    shown: Option<P>,
+    lent: Option<P>,
     /// Last packet that left the medium it had entered first, until it is taken.
-    left_first: Option<P>,
+    first_hop_exit: Option<P>,
 }
 
 /// A wired link, or a hop of a medium.
@@ -55,7 +55,7 @@ pub struct Network<P, M = Infallible> {
     reason = "the large one is the usual one, and is read with every packet"
 )]
 enum HopKind<P> {
-    Wire(Link<P>),
+    Wired(Link<P>),
     /// Index of the medium.
     Medium(u32),
 }
@@ -79,15 +79,15 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         Network {
             topology: Topology::default(),
             routes: Vec::new(),
-            carriers: Vec::new(),
+            hops: Vec::new(),
             media: Vec::new(),
-            due: Due::new(),
+            events: EventIndex::new(),
             first_hop: 0,
             parts: Vec::new(),
             part: 0,
             order: 0,
-            shown: None,
-            left_first: None,
+            lent: None,
+            first_hop_exit: None,
         }
     }
 
@@ -104,8 +104,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Returns a direction of a wired link.
     pub fn link(&self, link: LinkId, direction: Direction) -> &Link<P> {
         let hop = self.topology.hop_of(link, direction);
-        match &self.carriers[hop.index()] {
-            HopKind::Wire(link) => link,
+        match &self.hops[hop.index()] {
+            HopKind::Wired(link) => link,
             HopKind::Medium(_) => unreachable!("a link is a wire"),
         }
     }
@@ -113,24 +113,24 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Returns a direction of a wired link, mutable, as its transmission counters need.
     pub fn link_mut(&mut self, link: LinkId, direction: Direction) -> &mut Link<P> {
         let hop = self.topology.hop_of(link, direction);
-        match &mut self.carriers[hop.index()] {
-            HopKind::Wire(link) => link,
+        match &mut self.hops[hop.index()] {
+            HopKind::Wired(link) => link,
             HopKind::Medium(_) => unreachable!("a link is a wire"),
         }
     }
 
     /// Returns whether a link is wired.
-    pub fn is_wire(&self, link: LinkId) -> bool {
+    pub fn is_wired(&self, link: LinkId) -> bool {
         let hop = self.topology.hop_of(link, Direction::Forward);
-        matches!(self.carriers[hop.index()], HopKind::Wire(_))
+        matches!(self.hops[hop.index()], HopKind::Wired(_))
     }
 
     /// Takes the packet that just left (received or dropped) the medium it had entered first. A sender that
     /// keeps the medium busy may then offer another.
     #[inline]
-    pub fn take_left_first(&mut self) -> Option<P> {
+    pub fn take_first_hop_exit(&mut self) -> Option<P> {
         match M::EXISTS {
-            true => self.left_first.take(),
+            true => self.first_hop_exit.take(),
             false => None,
         }
     }
@@ -146,13 +146,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 
     /// Returns the position of a packet in a medium, for observers.
-    pub fn crossing(&self, time: Time, carried: &Carried<P>) -> Crossing {
-        crossing(
+    pub fn hop_event(&self, time: Time, carried: &MediumPacket<P>) -> HopEvent {
+        hop_event(
             &self.topology,
             &self.routes,
             time,
             carried.hop,
-            carried.heading,
+            carried.cursor,
         )
     }
 
@@ -166,75 +166,75 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Returns the key of the next event.
     #[inline]
     pub fn next(&self) -> Option<Key> {
-        let (_, key) = self.due.first();
+        let (_, key) = self.events.first();
         (key != IDLE).then_some(key)
     }
 
     /// Returns when to offer the next packet of `size` bytes to a route so that its first hop is never idle
     /// and the queue stays short; `None` for a medium, which cannot know.
-    pub fn wants(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
+    pub fn next_offer_time(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
         let (hop, _) = route.entry();
-        match &mut self.carriers[hop.index()] {
-            HopKind::Wire(link) => Some(link.wants(now, size)),
+        match &mut self.hops[hop.index()] {
+            HopKind::Wired(link) => Some(link.wants(now, size)),
             HopKind::Medium(_) => None,
         }
     }
 
     /// Offers a packet of `size` bytes (IP header included) to a route.
     #[inline]
-    pub fn offer<W: Watch<P>>(
+    pub fn offer<W: NetworkObserver<P>>(
         &mut self,
         now: Time,
         route: RouteId,
         size: u32,
         packet: &mut P,
-        watch: &mut W,
+        observer: &mut W,
     ) -> Offer {
-        let (hop, heading) = route.entry();
-        self.enter(now, hop, heading, size, packet, watch)
+        let (hop, cursor) = route.entry();
+        self.enter(now, hop, cursor, size, packet, observer)
     }
 
     /// Processes the earliest event if it is due by `now`, at the time of the event.
     #[inline]
-    pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
-        let (due, Key { time, .. }) = self.due.first();
+    pub fn advance<W: NetworkObserver<P>>(
+        &mut self,
+        now: Time,
+        observer: &mut W,
+    ) -> Advance<'_, P> {
+        let (due, Key { time, .. }) = self.events.first();
         if time > now {
             return Advance::Nothing;
         }
         let source = self.first_hop + due;
-        let link = match &mut self.carriers[source] {
-            HopKind::Wire(link) => link,
+        let link = match &mut self.hops[source] {
+            HopKind::Wired(link) => link,
             HopKind::Medium(number) => {
                 let number = *number as usize;
-                return self.advance_medium(time, number, watch);
+                return self.advance_medium(time, number, observer);
             }
         };
         let hop = HopId::new(source);
-        let Some(popped) = link.pop() else {
+        let Some(dequeued) = link.pop() else {
             return Advance::Nothing;
         };
         let next = link.head().unwrap_or(IDLE);
-        self.due.set_from(time, due, next);
-        let Popped {
-            slot,
-            size,
-            heading,
-        } = popped;
-        if heading.hops_left() > 0 {
-            return self.pass_on(time, hop, slot, size, heading, watch);
+        self.events.set_from(time, due, next);
+        let Dequeued { slot, size, cursor } = dequeued;
+        if cursor.hops_left() > 0 {
+            return self.pass_on(time, hop, slot, size, cursor, observer);
         }
         // Borrowed again, since the returned value is borrowed only on this branch.
-        let HopKind::Wire(link) = &mut self.carriers[source] else {
+        let HopKind::Wired(link) = &mut self.hops[source] else {
             return Advance::Nothing;
         };
         let packet = link.packet(slot);
-        if W::WATCHES {
-            let crossing = crossing(&self.topology, &self.routes, time, hop, heading);
-            watch.leaves(&crossing, packet);
+        if W::ENABLED {
+            let hop_event = hop_event(&self.topology, &self.routes, time, hop, cursor);
+            observer.leaves(&hop_event, packet);
         }
         Advance::Arrived(Arrival {
             time,
-            route: self.routes[heading.route()].id(),
+            route: self.routes[cursor.route()].id(),
             hop,
             size,
             packet,
@@ -244,117 +244,117 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Forwards a packet that left a wired link to its next hop. From wire to wire the packet is copied
     /// once.
     #[inline(never)]
-    fn pass_on<W: Watch<P>>(
+    fn pass_on<W: NetworkObserver<P>>(
         &mut self,
         now: Time,
         hop: HopId,
         slot: u32,
         size: u32,
-        heading: Heading,
-        watch: &mut W,
+        cursor: RouteCursor,
+        observer: &mut W,
     ) -> Advance<'_, P> {
-        let next = self.routes[heading.route()].with_left(heading.hops_left());
-        let both = self.carriers.get_disjoint_mut([hop.index(), next.index()]);
-        if !W::WATCHES
-            && let Ok([HopKind::Wire(from), HopKind::Wire(to)]) = both
+        let next = self.routes[cursor.route()].with_left(cursor.hops_left());
+        let both = self.hops.get_disjoint_mut([hop.index(), next.index()]);
+        if !W::ENABLED
+            && let Ok([HopKind::Wired(from), HopKind::Wired(to)]) = both
         {
             self.order += 1;
-            let (order, after) = (self.order, heading.after_hop());
+            let (order, after) = (self.order, cursor.after_hop());
             let packet = from.packet(slot);
             match to.push(now, size, order, after, packet) {
-                Pushed::First(key) => self.due.set(next.index() - self.first_hop, key),
-                Pushed::Behind => {}
-                Pushed::Dropped(reason) => {
+                Enqueued::First(key) => self.events.set(next.index() - self.first_hop, key),
+                Enqueued::Behind => {}
+                Enqueued::Dropped(reason) => {
                     let packet = *packet;
-                    return self.departed(now, next, heading.route(), reason, packet);
+                    return self.dropped_packet(now, next, cursor.route(), reason, packet);
                 }
             }
             return Advance::Passed;
         }
-        let HopKind::Wire(link) = &mut self.carriers[hop.index()] else {
+        let HopKind::Wired(link) = &mut self.hops[hop.index()] else {
             return Advance::Nothing;
         };
         let mut packet = *link.packet(slot);
-        self.forward(now, hop, heading, size, &mut packet, watch)
+        self.forward(now, hop, cursor, size, &mut packet, observer)
     }
 
     #[inline(never)]
-    fn forward<W: Watch<P>>(
+    fn forward<W: NetworkObserver<P>>(
         &mut self,
         now: Time,
         hop: HopId,
-        heading: Heading,
+        cursor: RouteCursor,
         size: u32,
         packet: &mut P,
-        watch: &mut W,
+        observer: &mut W,
     ) -> Advance<'_, P> {
-        if W::WATCHES {
-            let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
-            watch.leaves(&crossing, packet);
+        if W::ENABLED {
+            let hop_event = hop_event(&self.topology, &self.routes, now, hop, cursor);
+            observer.leaves(&hop_event, packet);
         }
-        let route = heading.route();
-        let next = self.routes[route].with_left(heading.hops_left());
-        let heading = heading.after_hop();
-        match self.enter(now, next, heading, size, packet, watch) {
+        let route = cursor.route();
+        let next = self.routes[route].with_left(cursor.hops_left());
+        let cursor = cursor.after_hop();
+        match self.enter(now, next, cursor, size, packet, observer) {
             Offer::Accepted => Advance::Passed,
-            Offer::Dropped(reason) => self.departed(now, next, route, reason, *packet),
+            Offer::Dropped(reason) => self.dropped_packet(now, next, route, reason, *packet),
         }
     }
 
     #[inline(never)]
-    fn advance_medium<W: Watch<P>>(
+    fn advance_medium<W: NetworkObserver<P>>(
         &mut self,
         now: Time,
         number: usize,
-        watch: &mut W,
+        observer: &mut W,
     ) -> Advance<'_, P> {
-        let happened = self.media[number].medium.advance(now);
+        let event = self.media[number].medium.advance(now);
         self.schedule(now, number);
-        if let Happened::Out(carried) | Happened::Dropped(carried, _) = &happened {
-            let heading = carried.heading;
-            let hops = self.routes[heading.route()].hops();
-            let entered_here = heading.hops_left() + 1 == hops.len();
-            self.left_first = entered_here.then_some(carried.packet);
+        if let MediumEvent::Out(carried) | MediumEvent::Dropped(carried, _) = &event {
+            let cursor = carried.cursor;
+            let hops = self.routes[cursor.route()].hops();
+            let entered_here = cursor.hops_left() + 1 == hops.len();
+            self.first_hop_exit = entered_here.then_some(carried.packet);
         }
-        match happened {
-            Happened::Nothing => Advance::Nothing,
-            Happened::Dropped(mut carried, reason) => {
-                let Carried { hop, heading, .. } = carried;
-                if W::WATCHES {
-                    let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
-                    watch.dropped(&crossing, &mut carried.packet, reason);
+        match event {
+            MediumEvent::Nothing => Advance::Nothing,
+            MediumEvent::Dropped(mut carried, reason) => {
+                let MediumPacket { hop, cursor, .. } = carried;
+                if W::ENABLED {
+                    let hop_event = hop_event(&self.topology, &self.routes, now, hop, cursor);
+                    observer.dropped(&hop_event, &mut carried.packet, reason);
                 }
-                self.departed(now, hop, heading.route(), reason, carried.packet)
+                self.dropped_packet(now, hop, cursor.route(), reason, carried.packet)
             }
-            Happened::Out(Carried {
+            MediumEvent::Out(MediumPacket {
                 hop,
-                heading,
+                cursor,
                 size,
                 mut packet,
-            }) if heading.hops_left() > 0 => {
-                self.forward(now, hop, heading, size, &mut packet, watch)
+            }) if cursor.hops_left() > 0 => {
+                self.forward(now, hop, cursor, size, &mut packet, observer)
             }
-            Happened::Out(mut carried) => {
-                let Carried {
-                    hop, heading, size, ..
+            MediumEvent::Out(mut carried) => {
+                let MediumPacket {
+                    hop, cursor, size, ..
                 } = carried;
-                if W::WATCHES {
-                    let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
-                    watch.leaves(&crossing, &mut carried.packet);
+                if W::ENABLED {
+                    let hop_event = hop_event(&self.topology, &self.routes, now, hop, cursor);
+                    observer.leaves(&hop_event, &mut carried.packet);
                 }
                 Advance::Arrived(Arrival {
                     time: now,
-                    route: self.routes[heading.route()].id(),
+                    route: self.routes[cursor.route()].id(),
                     hop,
                     size,
-                    packet: self.shown.insert(carried.packet),
+                    packet: self.lent.insert(carried.packet),
                 })
             }
         }
     }
 
     #[cold]
-    fn departed(
+    fn dropped_packet(
         &mut self,
         time: Time,
         hop: HopId,
@@ -362,47 +362,47 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         reason: DropReason,
         packet: P,
     ) -> Advance<'_, P> {
-        Advance::Dropped(Departed {
+        Advance::Dropped(DroppedPacket {
             time,
             route: self.routes[route].id(),
             hop,
             reason,
-            packet: self.shown.insert(packet),
+            packet: self.lent.insert(packet),
         })
     }
 
     #[inline(always)]
-    fn enter<W: Watch<P>>(
+    fn enter<W: NetworkObserver<P>>(
         &mut self,
         now: Time,
         hop: HopId,
-        heading: Heading,
+        cursor: RouteCursor,
         size: u32,
         packet: &mut P,
-        watch: &mut W,
+        observer: &mut W,
     ) -> Offer {
-        if W::WATCHES {
-            let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
-            watch.enters(&crossing, packet);
+        if W::ENABLED {
+            let hop_event = hop_event(&self.topology, &self.routes, now, hop, cursor);
+            observer.enters(&hop_event, packet);
         }
         self.order += 1;
         let order = self.order;
-        let offer = match &mut self.carriers[hop.index()] {
+        let offer = match &mut self.hops[hop.index()] {
             // Only the head of a link is scheduled. This packet is the head if the link was empty or it
             // overtook.
-            HopKind::Wire(link) => match link.push(now, size, order, heading, packet) {
-                Pushed::First(key) => {
-                    self.due.set(hop.index() - self.first_hop, key);
+            HopKind::Wired(link) => match link.push(now, size, order, cursor, packet) {
+                Enqueued::First(key) => {
+                    self.events.set(hop.index() - self.first_hop, key);
                     Offer::Accepted
                 }
-                Pushed::Behind => Offer::Accepted,
-                Pushed::Dropped(reason) => Offer::Dropped(reason),
+                Enqueued::Behind => Offer::Accepted,
+                Enqueued::Dropped(reason) => Offer::Dropped(reason),
             },
             HopKind::Medium(number) => {
                 let number = *number as usize;
-                let carried = Carried {
+                let carried = MediumPacket {
                     hop,
-                    heading,
+                    cursor,
                     size,
                     packet: *packet,
                 };
@@ -411,11 +411,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 offer
             }
         };
-        if W::WATCHES
+        if W::ENABLED
             && let Offer::Dropped(reason) = offer
         {
-            let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
-            watch.dropped(&crossing, packet, reason);
+            let hop_event = hop_event(&self.topology, &self.routes, now, hop, cursor);
+            observer.dropped(&hop_event, packet, reason);
         }
         offer
     }
@@ -426,26 +426,26 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         let Shared { first, medium } = &self.media[number];
         let (source, next) = (first.index(), medium.next());
         let Some(time) = next else {
-            self.due.set_from(reached, source, IDLE);
+            self.events.set_from(reached, source, IDLE);
             return;
         };
-        if self.due.key(source).time != time {
+        if self.events.key(source).time != time {
             let order = self.next_order();
-            self.due.set_from(reached, source, Key::new(time, order));
+            self.events.set_from(reached, source, Key::new(time, order));
         }
     }
 }
 
-fn crossing(
+fn hop_event(
     topology: &Topology,
     routes: &[Route],
     time: Time,
     hop: HopId,
-    heading: Heading,
-) -> Crossing {
-    let route = &routes[heading.route()];
-    let hops_left = heading.hops_left();
-    Crossing {
+    cursor: RouteCursor,
+) -> HopEvent {
+    let route = &routes[cursor.route()];
+    let hops_left = cursor.hops_left();
+    HopEvent {
         time,
         hop,
         link: topology.hop(hop).link,

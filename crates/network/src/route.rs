@@ -5,7 +5,7 @@ use crate::id::HopId;
 /// Number of a route, with its first hop: a network looks that up most often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RouteId {
-    heading: Heading,
+    cursor: RouteCursor,
     first: HopId,
 }
 
@@ -13,29 +13,29 @@ impl RouteId {
     /// Returns the index: routes count from zero in the order of addition.
     #[inline]
     pub fn index(self) -> usize {
-        self.heading.route()
+        self.cursor.route()
     }
 
     #[inline]
-    pub(crate) fn entry(self) -> (HopId, Heading) {
-        (self.first, self.heading)
+    pub(crate) fn entry(self) -> (HopId, RouteCursor) {
+        (self.first, self.cursor)
     }
 }
 
 /// Rest of the route of a packet. It travels with the packet, so it is a single word: the number of the
 /// route, and in the low bits the number of hops that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Heading(u32);
+pub struct RouteCursor(u32);
 
 /// Low bits of a heading: up to 255 hops and 16 million routes.
 const HOP_BITS: u32 = 8;
 
-impl Heading {
-    fn new(route: usize, hops_left: usize) -> Heading {
+impl RouteCursor {
+    fn new(route: usize, hops_left: usize) -> RouteCursor {
         let route = u32::try_from(route).ok();
         let route = route.and_then(|route| route.checked_mul(1 << HOP_BITS));
         let hops_left = u8::try_from(hops_left).expect("hops of a route");
-        Heading(route.expect("a route's number") | u32::from(hops_left))
+        RouteCursor(route.expect("a route's number") | u32::from(hops_left))
     }
 
     #[inline]
@@ -49,9 +49,9 @@ impl Heading {
     }
 
     #[inline]
-    pub(crate) fn after_hop(self) -> Heading {
+    pub(crate) fn after_hop(self) -> RouteCursor {
         debug_assert!(self.hops_left() > 0, "a hop is left");
-        Heading(self.0 - 1)
+        RouteCursor(self.0 - 1)
     }
 }
 
@@ -70,7 +70,7 @@ impl Route {
         Route {
             id: RouteId {
                 first: *hops.first().expect("a route has a hop"),
-                heading: Heading::new(number, hops.len() - 1),
+                cursor: RouteCursor::new(number, hops.len() - 1),
             },
             hops,
         }

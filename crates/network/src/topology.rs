@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_a_hop_each_way() {
+    fn link_has_a_hop_per_direction() {
         let (topology, nodes, links) = square();
         let [there, back] = Direction::BOTH.map(|direction| topology.hop_of(links[1], direction));
         assert_ne!(there, back);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_path_is_passed_backwards_on_the_way_back() {
+    fn reverse_route_is_the_path_backwards() {
         let (topology, _, links) = square();
         let [there, back] = topology.over(&[links[0], links[1]]);
         let link = |hop: &HopId| topology.hop(*hop).link.unwrap();

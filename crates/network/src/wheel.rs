@@ -1,6 +1,6 @@
 //! A timing wheel: next event times of many sources.
 //!
-//! Unlike in an [agenda](crate::agenda), the cost of a change does not grow with the number of sources. A
+//! Unlike in an [agenda](crate::timer_tree), the cost of a change does not grow with the number of sources. A
 //! source that is due within one turn of the wheel is in the list of its slot; all others are in one list
 //! of far sources. The list of a slot is sorted: similar links are due at exactly the same times, and a new
 //! source usually comes last. The slot length adapts: shorter if lists are long, longer if many sources are
@@ -8,7 +8,7 @@
 
 use ropewalk_quantities::Time;
 
-use crate::agenda::{IDLE, Key};
+use crate::timer_tree::{IDLE, Key};
 
 /// Number of slots: one bit each in 64 words, and one bit for each word.
 const SLOTS: usize = 64 * 64;
@@ -384,7 +384,7 @@ mod tests {
 
     /// Far sources count as work, since slots become longer if many sources are far.
     #[test]
-    fn sources_that_were_far_are_brought_near_and_counted() {
+    fn far_sources_enter_the_wheel_and_are_counted() {
         let at = |slot: u64| Key::new(Time::from_nanos(slot << FIRST_SHIFT), slot);
         let turn = SLOTS as u64;
         let mut wheel = Wheel::new(6);

@@ -29,7 +29,7 @@ fn packets_are_sent_one_after_the_other() {
 }
 
 #[test]
-fn the_packet_being_sent_does_not_count_as_waiting() {
+fn packet_in_transmission_is_not_queued() {
     let mut config = rate_config();
     config.queue = QueueLimit::Packets(2);
     let mut link = link(&config);
@@ -58,7 +58,7 @@ fn the_packet_being_sent_does_not_count_as_waiting() {
 }
 
 #[test]
-fn a_queue_of_nothing_still_sends() {
+fn empty_queue_limit_still_transmits() {
     let mut config = rate_config();
     config.queue = QueueLimit::Packets(0);
     let mut link = link(&config);
@@ -68,7 +68,7 @@ fn a_queue_of_nothing_still_sends() {
 }
 
 #[test]
-fn a_limit_in_bytes_takes_small_packets_where_large_ones_do_not_fit() {
+fn byte_limit_accepts_small_packets_when_large_ones_do_not_fit() {
     let mut config = rate_config();
     config.queue = QueueLimit::Bytes(Bytes::new(2_000));
     let mut link = link(&config);
@@ -82,7 +82,7 @@ fn a_limit_in_bytes_takes_small_packets_where_large_ones_do_not_fit() {
 }
 
 #[test]
-fn a_bandwidth_delay_product_is_of_the_links_own_round_trip() {
+fn bdp_limit_uses_the_base_round_trip() {
     let mut config = rate_config();
     // 10 Mbit/s x 40 ms = 50,000 bytes: 33 packets are queued and one is transmitted.
     config.queue = QueueLimit::Bdp(1.0);
@@ -122,7 +122,7 @@ fn a_rate_of_zero_delivers_nothing() {
 }
 
 #[test]
-fn what_has_been_sent_is_known_to_the_byte() {
+fn transmitted_bytes_are_exact() {
     let mut link = link(&rate_config());
     for order in 0..10 {
         assert_eq!(link.push(us(0), 1500, order, ()), Offer::Accepted);
@@ -137,7 +137,7 @@ fn what_has_been_sent_is_known_to_the_byte() {
 }
 
 #[test]
-fn an_outage_takes_what_is_inside_and_what_arrives() {
+fn outage_loses_queued_and_arriving_packets() {
     let config = rate_config();
     let down = [Outage {
         start: us(30_000),
@@ -179,7 +179,7 @@ fn an_outage_empties_the_queue() {
 }
 
 #[test]
-fn capacity_leaves_outages_out() {
+fn capacity_excludes_outages() {
     let down = [(1, 2), (2, 3), (5, 5), (7, 9)].map(|(start, end)| Outage {
         start: Time::from_secs(start),
         end: Time::from_secs(end),

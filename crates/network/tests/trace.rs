@@ -23,7 +23,7 @@ fn exits_ms(opportunities_ms: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
 }
 
 #[test]
-fn each_chance_takes_one_full_packet() {
+fn opportunity_carries_one_full_packet() {
     assert_eq!(exits_ms(&[3, 5, 5, 10], &[(0, 1500); 4]), [3, 5, 5, 10]);
 }
 
@@ -35,20 +35,20 @@ fn the_trace_repeats_from_its_last_entry() {
 }
 
 #[test]
-fn small_packets_share_a_chance_and_large_ones_take_several() {
+fn packets_share_or_span_opportunities() {
     let packets = [(0, 500), (0, 500), (0, 500), (0, 1), (0, 1500), (0, 4000)];
     assert_eq!(exits_ms(&[2, 4, 6, 8, 10], &packets), [2, 2, 2, 4, 6, 10]);
 }
 
 #[test]
-fn a_packet_shares_the_chance_before_which_it_arrives() {
+fn packet_shares_the_opportunity_after_its_arrival() {
     assert_eq!(exits_ms(&[5, 10], &[(0, 100), (4, 100)]), [5, 5]);
     // At 5 the opportunity is over, and its unused bytes are lost.
     assert_eq!(exits_ms(&[5, 10], &[(0, 100), (5, 100)]), [5, 10]);
 }
 
 #[test]
-fn idle_time_is_lost_and_long_idle_time_jumped_over() {
+fn idle_opportunities_are_lost_and_skipped() {
     let century_ms = 100 * 365 * 86_400_000;
     let exits = exits_ms(&[1, 2, 7], &[(0, 1500), (3, 1500), (century_ms, 1500)]);
     assert_eq!(exits[..2], [1, 7]);
@@ -58,7 +58,7 @@ fn idle_time_is_lost_and_long_idle_time_jumped_over() {
 }
 
 #[test]
-fn a_waiting_packet_leaves_the_queue_at_its_first_chance() {
+fn queued_packet_leaves_at_its_first_opportunity() {
     let mut config = trace_config(&[5, 10, 15]);
     config.queue = QueueLimit::Packets(1);
     let mut link = link(&config);
@@ -70,7 +70,7 @@ fn a_waiting_packet_leaves_the_queue_at_its_first_chance() {
 }
 
 #[test]
-fn any_limit_lets_one_packet_wait_for_its_chance() {
+fn any_queue_limit_holds_one_packet() {
     for queue in [QueueLimit::Packets(0), QueueLimit::Bytes(Bytes::new(0))] {
         let mut config = trace_config(&[5]);
         config.queue = queue;
@@ -106,7 +106,7 @@ fn a_saturated_link_carries_exactly_its_trace() {
 }
 
 #[test]
-fn capacity_counts_the_chances_after_the_start_and_up_to_the_end() {
+fn capacity_counts_opportunities_of_the_interval() {
     let down = [Outage {
         start: ms(13),
         end: ms(20),
@@ -123,7 +123,7 @@ fn capacity_counts_the_chances_after_the_start_and_up_to_the_end() {
 }
 
 #[test]
-fn an_outage_forgets_the_chances_that_were_taken() {
+fn outage_releases_assigned_opportunities() {
     let down = [Outage {
         start: ms(4),
         end: ms(6),

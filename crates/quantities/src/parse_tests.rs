@@ -74,7 +74,7 @@ fn percentages_are_the_nearest_float() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn errors_state_the_problem() {
     let time = |text: &str| text.parse::<Time>().unwrap_err().problem.to_string();
     let rate = |text: &str| text.parse::<Rate>().unwrap_err().problem.to_string();
     let size = |text: &str| text.parse::<Bytes>().unwrap_err().problem.to_string();
@@ -129,7 +129,7 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
-fn errors_say_what_is_allowed() {
+fn errors_state_the_allowed_values() {
     assert_eq!(
         "10".parse::<Time>().unwrap_err().to_string(),
         r#"must have a unit; allowed: a time such as "10 ms" (units: ns us ms s min h d)"#
@@ -146,7 +146,7 @@ fn a_decimal_rounds_once() {
 
 proptest! {
     #[test]
-    fn what_is_shown_is_read_again(n in any::<u64>()) {
+    fn display_round_trips(n in any::<u64>()) {
         let (time, rate, size) = (Time::from_nanos(n), Rate::from_bps(n), Bytes::new(n));
         prop_assert_eq!(time.to_string().parse(), Ok(time));
         prop_assert_eq!(rate.to_string().parse(), Ok(rate));
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn round_numbers_are_read_again(n in 0_u64..1 << 20, power in 0_u32..12, shift in 0_u32..40) {
+    fn round_numbers_round_trip(n in 0_u64..1 << 20, power in 0_u32..12, shift in 0_u32..40) {
         for n in [n * 10_u64.pow(power), n << shift] {
             prop_assert_eq!(Time::from_nanos(n).to_string().parse(), Ok(Time::from_nanos(n)));
             prop_assert_eq!(Rate::from_bps(n).to_string().parse(), Ok(Rate::from_bps(n)));
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn nearly_right_texts_do_not_panic(text in "-?[0-9]{0,30}[.,]?[0-9]{0,30} ?[a-zA-Z%/]{0,6}") {
+    fn similar_texts_do_not_panic(text in "-?[0-9]{0,30}[.,]?[0-9]{0,30} ?[a-zA-Z%/]{0,6}") {
         let _ = text.parse::<Time>();
         let _ = text.parse::<Rate>();
         let _ = text.parse::<Bytes>();
@@ -180,7 +180,7 @@ proptest! {
 }
 
 #[test]
-fn quantities_are_shown_in_the_largest_unit_that_they_reach() {
+fn display_uses_the_largest_unit() {
     for (nanos, shown) in [
         (0, "0 s"),
         (999, "999 ns"),

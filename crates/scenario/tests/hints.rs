@@ -80,7 +80,7 @@ fn bare_number_for_a_percentage_is_refused_with_both_meanings() {
 fn trace_of_another_format_is_told_the_format() {
     for (file, problem) in [
         ("empty.trace", "the file is empty"),
-        ("zero.trace", "no chance to send after 0 ms"),
+        ("zero.trace", "no delivery opportunity after 0 ms"),
         (
             "table.csv",
             r#"line 1: "time,Mbit/s" is not a whole number of milliseconds"#,

@@ -198,7 +198,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("nodes = 9\nroutes = 0", "mesh.routes = 0"),
         (
             "nodes = 4\nplacement = \"grid\"",
-            "mesh.require: the deployment lacks the links that are required",
+            "mesh.require: the deployment lacks the required links",
         ),
         (
             "nodes = 4\nplacement = \"grid\"\nrequire = \"none\"",
@@ -222,7 +222,7 @@ fn the_impossible_ends_with_the_probability_that_was_seen() {
     ))
     .unwrap_err();
     assert!(
-        error.contains("no deployment of 10000000 was as required"),
+        error.contains("none of 10000000 deployments met the requirements"),
         "{error}"
     );
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use ropewalk_network::radio::{
-    Channel, ChannelStats, Heard, HopStats, Listener, RadioHop, RadioStats,
+    CapturePoint, Channel, ChannelStats, HopStats, RadioHop, RadioStats, RecordedFrame,
 };
 use ropewalk_network::{Medium, MediumPlan, Network};
 use ropewalk_quantities::Time;
@@ -15,20 +15,20 @@ pub(crate) trait Air<T>: Medium<Packet<T>> {
     fn counts(&self, now: Time) -> ChannelCounts;
 
     /// Records the frames received at this place, from now on.
-    fn listen(&mut self, listener: Listener);
+    fn record_frames(&mut self, capture_point: CapturePoint);
 
     /// Removes and returns the first recorded frame.
-    fn next_heard(&mut self) -> Option<Heard<Packet<T>>>;
+    fn take_frame(&mut self) -> Option<RecordedFrame<Packet<T>>>;
 }
 
 impl<T> Air<T> for Infallible {
     fn counts(&self, _: Time) -> ChannelCounts {
         match *self {}
     }
-    fn listen(&mut self, _: Listener) {
+    fn record_frames(&mut self, _: CapturePoint) {
         match *self {}
     }
-    fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {
+    fn take_frame(&mut self) -> Option<RecordedFrame<Packet<T>>> {
         match *self {}
     }
 }
@@ -44,12 +44,12 @@ impl<T: Copy> Air<T> for Channel<Packet<T>> {
         }
     }
 
-    fn listen(&mut self, listener: Listener) {
-        Channel::listen(self, listener);
+    fn record_frames(&mut self, capture_point: CapturePoint) {
+        Channel::record_frames(self, capture_point);
     }
 
-    fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {
-        Channel::next_heard(self)
+    fn take_frame(&mut self) -> Option<RecordedFrame<Packet<T>>> {
+        Channel::take_frame(self)
     }
 }
 

@@ -7,8 +7,8 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 use ropewalk_transport::Deadline;
 
-use crate::conversation::{Arrived, Conversation};
-use crate::schedule::Schedule;
+use crate::message_schedule::MessageSchedule;
+use crate::request_response::{ArrivedResponse, RequestResponse};
 use crate::sink::Sink;
 
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub(crate) struct Application {
 #[derive(Debug)]
 enum Source {
     Bulk { left: Option<u64> },
-    Messages(Box<Schedule>),
-    Requested(Box<Conversation>),
+    Messages(Box<MessageSchedule>),
+    Requested(Box<RequestResponse>),
 }
 
 impl Application {
@@ -52,12 +52,12 @@ impl Application {
                 left: size.map(|bytes| bytes.as_u64()),
             },
             Traffic::Messages { .. } | Traffic::Video(_) => {
-                let schedule = Schedule::new(traffic, start, end, random);
+                let schedule = MessageSchedule::new(traffic, start, end, random);
                 Source::Messages(Box::new(schedule.expect("messages are due at some time")))
             }
             Traffic::Requested(ref requested) => {
                 let times = [start, warmup, end];
-                Source::Requested(Box::new(Conversation::new(
+                Source::Requested(Box::new(RequestResponse::new(
                     requested, times, random, measured,
                 )))
             }
@@ -84,35 +84,35 @@ impl Application {
     }
 
     #[inline]
-    pub(crate) fn conversation(&mut self) -> Option<&mut Conversation> {
+    pub(crate) fn requests_mut(&mut self) -> Option<&mut RequestResponse> {
         match &mut self.source {
-            Source::Requested(conversation) => Some(conversation),
+            Source::Requested(requests) => Some(requests),
             Source::Bulk { .. } | Source::Messages(_) => None,
         }
     }
 
-    pub(crate) fn said(&self) -> Option<&Conversation> {
+    pub(crate) fn requests(&self) -> Option<&RequestResponse> {
         match &self.source {
-            Source::Requested(conversation) => Some(conversation),
+            Source::Requested(requests) => Some(requests),
             Source::Bulk { .. } | Source::Messages(_) => None,
         }
     }
 
     #[inline]
     pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
-        if let Source::Requested(conversation) = &mut self.source
-            && conversation.unsent() > 0
+        if let Source::Requested(requests) = &mut self.source
+            && requests.unsent() > 0
         {
-            let taken = sink.write(conversation.unsent());
-            conversation.sent(taken);
+            let taken = sink.write(requests.unsent());
+            requests.sent(taken);
         }
     }
 
     /// Removes and returns the oldest message (size and time of its write) if it ends at or before `end`.
     #[inline]
     pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
-        if let Source::Requested(conversation) = &mut self.source {
-            let Arrived { size, written } = conversation.take_arrived()?;
+        if let Source::Requested(requests) = &mut self.source {
+            let ArrivedResponse { size, written } = requests.take_arrived()?;
             return Some((size, written));
         }
         let &(message_end, written) = self.log.front().filter(|(of, _)| *of <= end)?;
@@ -133,7 +133,7 @@ impl Application {
         match &self.source {
             Source::Bulk { .. } => None,
             Source::Messages(schedule) => Some(schedule.next()),
-            Source::Requested(conversation) => conversation.next(),
+            Source::Requested(requests) => requests.next(),
         }
     }
 
@@ -153,8 +153,8 @@ impl Application {
     /// Writes the messages that are due, or makes the requests that are due; called at its time, with an
     /// open connection.
     pub(crate) fn produce(&mut self, now: Time) {
-        if let Source::Requested(conversation) = &mut self.source {
-            conversation.ask(now);
+        if let Source::Requested(requests) = &mut self.source {
+            requests.make_requests(now);
             self.first_write.get_or_insert(now);
         }
         while let Source::Messages(schedule) = &mut self.source
@@ -206,7 +206,7 @@ impl Application {
     fn fill_with_messages(&mut self, sink: &mut impl Sink) {
         match &mut self.source {
             Source::Bulk { .. } => {}
-            Source::Requested(conversation) => conversation.answer(sink),
+            Source::Requested(requests) => requests.write_responses(sink),
             Source::Messages(_) if self.deadline.is_some() => {
                 while let Some((bytes, due)) = self.due.front_mut() {
                     let taken = sink.write_by(*bytes, *due);
@@ -239,7 +239,7 @@ impl Application {
     }
 
     /// Releases the memory of the log, since all data was delivered.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         self.log = VecDeque::new();
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undelivered_begins_where_what_was_taken_ends() {
+    fn undelivered_messages_follow_the_last_taken_one() {
         let mut application = bulk();
         let at = [1, 2, 3].map(Time::from_secs);
         application
@@ -273,12 +273,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_all_delivered_leaves_no_log() {
+    fn complete_delivery_releases_the_log() {
         let mut application = bulk();
         application
             .log
             .extend([(1000, Time::ZERO), (2000, Time::ZERO)]);
-        application.give_back();
+        application.release_memory();
         assert_eq!(application.log.capacity(), 0);
     }
 }

@@ -9,7 +9,7 @@ pub(crate) struct EndpointId {
     /// Number of its first subflow in the flow.
     pub(crate) first: usize,
     /// Generation: number of earlier connections on the path.
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
 }
 
 /// Recorders of a flow's endpoints. `()` ignores the events, in runs without an observer.

@@ -6,8 +6,8 @@
 //!
 //! # Layers
 //!
-//! 1. **Applications** write and read: bulk transfers, messages, video, requests ([`Schedule`],
-//!    [`Conversation`]).
+//! 1. **Applications** write and read: bulk transfers, messages, video, requests ([`MessageSchedule`],
+//!    [`RequestResponse`]).
 //! 2. **Hosts** carry a flow, one kind per protocol: TCP and MPTCP endpoints (`ropewalk-transport`),
 //!    datagrams, one striped TCP connection, the aggregator and the gateway's tunnel (`ropewalk-striping`).
 //! 3. **The network** (`ropewalk-network`) carries packets between hosts: links, 802.11 channels, routes.
@@ -39,33 +39,33 @@
 
 mod air;
 mod application;
-mod conversation;
-mod draws;
 mod event_recorders;
 mod flow;
-mod frames;
 mod hosts;
-mod meters;
+mod message_schedule;
 mod metrics;
 mod observer;
+mod observer_adapter;
 mod outcome;
 mod packet;
 mod parts;
 mod playout;
+mod quota_meters;
+mod random;
 mod recorder;
+mod request_response;
+mod route_bytes;
 mod run;
-mod schedule;
-mod shares;
-mod sights;
+mod run_state;
 mod sink;
 mod summary;
 mod timeline;
 mod timeliness;
-mod world;
+mod video_frames;
 
-pub use conversation::{Arrived, Conversation, REQUEST};
+pub use message_schedule::MessageSchedule;
 pub use metrics::Histogram;
-pub use observer::{EndpointEvent, FlowFacts, Observer, Sighting};
+pub use observer::{EndpointEvent, FlowInfo, ObservedPacket, Observer};
 pub use outcome::{
     AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary, DelayBin,
     DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary,
@@ -73,11 +73,11 @@ pub use outcome::{
     ReorderingMetrics, RequestsSummary, Stall, Stats, SubflowSummary, Summary, VideoSummary,
     WebSummary,
 };
-pub use schedule::Schedule;
+pub use request_response::{ArrivedResponse, REQUEST, RequestResponse};
 pub use sink::Sink;
 pub use summary::{cost_per_gb, jain_index, packets_of_link};
 pub use timeline::{CompetitorTimeline, ConnectionTimeline, SubflowTimeline, Timeline};
-pub use timeliness::{Late, Timeliness};
+pub use timeliness::{LateCounts, Timeliness};
 
 use std::convert::Infallible;
 
@@ -89,8 +89,8 @@ use crate::air::Air;
 use crate::packet::Packet;
 use crate::recorder::Recorder;
 use crate::run::Run;
+use crate::run_state::RunState;
 use crate::summary::summarise;
-use crate::world::World;
 
 /// Optional records of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,30 +123,30 @@ pub fn simulate_watched<O: Observer>(
 ) -> Result<Outcome, Unsupported> {
     if scenario.wireless.is_used() {
         let media = air::channels(scenario, seed);
-        let world = World::<_, Channel<Packet<O::Tag>>>::build(scenario, media, seed, options)?;
-        return run_world(world, scenario, seed, options, observer);
+        let state = RunState::<_, Channel<Packet<O::Tag>>>::build(scenario, media, seed, options)?;
+        return run_state_of(state, scenario, seed, options, observer);
     }
-    let world = World::<_, Infallible>::build(scenario, Vec::new(), seed, options)?;
-    run_world(world, scenario, seed, options, observer)
+    let state = RunState::<_, Infallible>::build(scenario, Vec::new(), seed, options)?;
+    run_state_of(state, scenario, seed, options, observer)
 }
 
-fn run_world<O: Observer, M: Air<O::Tag>>(
-    world: World<O::Tag, M>,
+fn run_state_of<O: Observer, M: Air<O::Tag>>(
+    state: RunState<O::Tag, M>,
     scenario: &Scenario,
     seed: u64,
     options: &Options,
     observer: &mut O,
 ) -> Result<Outcome, Unsupported> {
-    if O::WATCHES {
+    if O::ENABLED {
         check_watched(scenario)?;
-        world.tell_flows(scenario, seed, observer);
+        state.report_flows(scenario, seed, observer);
     }
     let recorder = Recorder::new(scenario, options);
-    let mut run = Run::new(world, recorder, scenario, observer);
+    let mut run = Run::new(state, recorder, scenario, observer);
     run.run();
-    run.recorder.finish(run.now, &mut run.world);
+    run.recorder.finish(run.now, &mut run.state);
     let outcome = summarise(scenario, seed, &mut run);
-    if O::WATCHES {
+    if O::ENABLED {
         // Observers should see the connection close, too.
         run.close();
     }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_network::DropReason;
-use ropewalk_network::radio::{Heard, Listener};
+use ropewalk_network::radio::{CapturePoint, RecordedFrame};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
@@ -18,36 +18,36 @@ pub trait Observer {
     /// Data that packets carry for the observer.
     type Tag: Copy + Debug + Default;
     /// Whether anything is observed.
-    const WATCHES: bool;
+    const ENABLED: bool;
 
     /// Returns whether to end the run early, which makes its outcome meaningless.
-    fn gave_up(&self) -> bool;
+    fn should_stop(&self) -> bool;
 
     /// Reports a flow of the scenario, before the first event; flow 0 is the measured one.
-    fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>);
+    fn flow(&mut self, flow: usize, facts: &FlowInfo<'_>);
 
     /// Reports a packet offered to a hop, before its fate is known.
-    fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
+    fn enters(&mut self, observed: &ObservedPacket<'_>, tag: &mut Self::Tag);
 
     /// Reports a packet that will not leave the hop: refused, or dropped later by a medium.
-    fn dropped(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, reason: DropReason);
+    fn dropped(&mut self, observed: &ObservedPacket<'_>, tag: Self::Tag, reason: DropReason);
 
     /// Reports a packet that leaves a hop.
-    fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
+    fn leaves(&mut self, observed: &ObservedPacket<'_>, tag: &mut Self::Tag);
 
     /// Reports a packet that an endpoint has processed; `duplicate`: it contained no new data.
-    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
+    fn arrives(&mut self, observed: &ObservedPacket<'_>, tag: Self::Tag, duplicate: bool);
 
     /// Returns the 802.11 channels whose frames to report, by number in the scenario, and the places where
     /// they are received.
-    fn listeners(&self) -> Vec<(usize, Listener)>;
+    fn capture_points(&self) -> Vec<(usize, CapturePoint)>;
 
     /// Reports a frame that ended on such a channel; a data frame with its packet and tag.
-    fn heard(
+    fn frame_recorded(
         &mut self,
         channel: usize,
-        frame: &Heard<()>,
-        packet: Option<(Sighting<'_>, Self::Tag)>,
+        frame: &RecordedFrame<()>,
+        packet: Option<(ObservedPacket<'_>, Self::Tag)>,
     );
 
     /// Reports an event of an endpoint.
@@ -62,14 +62,14 @@ pub struct EndpointEvent {
     /// Whether the endpoint is the server's.
     pub by_server: bool,
     /// Number of earlier connections on its path, with `bas`; else 0.
-    pub dial: u16,
+    pub generation: u16,
     /// Event, with its time and its subflow in the flow.
     pub recorded: TraceRecord,
 }
 
 /// Constant properties of a flow.
 #[derive(Debug)]
-pub struct FlowFacts<'a> {
+pub struct FlowInfo<'a> {
     /// Flow of the scenario.
     pub flow: &'a Flow,
     /// MPTCP keys of client and server.
@@ -83,7 +83,7 @@ pub struct FlowFacts<'a> {
 
 /// A packet at a hop and a time.
 #[derive(Clone, Copy, Debug)]
-pub struct Sighting<'a> {
+pub struct ObservedPacket<'a> {
     /// Time.
     pub time: Time,
     /// Link, by its number in the scenario.
@@ -95,7 +95,7 @@ pub struct Sighting<'a> {
     /// Number of the subflow in its flow.
     pub subflow: usize,
     /// Number of earlier connections on its path, with `bas`; else 0.
-    pub dial: u16,
+    pub generation: u16,
     /// Path, by its number in the scenario.
     pub path: usize,
     /// Number of hops after this one.
@@ -108,25 +108,31 @@ pub struct Sighting<'a> {
 
 impl Observer for () {
     type Tag = ();
-    const WATCHES: bool = false;
+    const ENABLED: bool = false;
 
     #[inline(always)]
-    fn gave_up(&self) -> bool {
+    fn should_stop(&self) -> bool {
         false
     }
-    fn flow(&mut self, _: usize, _: &FlowFacts<'_>) {}
+    fn flow(&mut self, _: usize, _: &FlowInfo<'_>) {}
     #[inline(always)]
-    fn enters(&mut self, _: &Sighting<'_>, (): &mut ()) {}
+    fn enters(&mut self, _: &ObservedPacket<'_>, (): &mut ()) {}
     #[inline(always)]
-    fn dropped(&mut self, _: &Sighting<'_>, (): (), _: DropReason) {}
+    fn dropped(&mut self, _: &ObservedPacket<'_>, (): (), _: DropReason) {}
     #[inline(always)]
-    fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
+    fn leaves(&mut self, _: &ObservedPacket<'_>, (): &mut ()) {}
     #[inline(always)]
-    fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
-    fn listeners(&self) -> Vec<(usize, Listener)> {
+    fn arrives(&mut self, _: &ObservedPacket<'_>, (): (), _: bool) {}
+    fn capture_points(&self) -> Vec<(usize, CapturePoint)> {
         Vec::new()
     }
-    fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}
+    fn frame_recorded(
+        &mut self,
+        _: usize,
+        _: &RecordedFrame<()>,
+        _: Option<(ObservedPacket<'_>, ())>,
+    ) {
+    }
     #[inline(always)]
     fn event(&mut self, _: &EndpointEvent) {}
 }

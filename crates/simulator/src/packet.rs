@@ -9,7 +9,7 @@ pub(crate) struct Packet<T> {
     /// Number of the data packet in its flow, in the order of transmission.
     pub(crate) number: u32,
     /// Generation: number of earlier connections on its path.
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
     /// Key under which its host stores its content besides the segment.
     pub(crate) slot: u32,
     pub(crate) subflow: u8,

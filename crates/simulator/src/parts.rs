@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_order_stays_together() {
+    fn unordered_hops_stay_in_one_part() {
         assert_eq!(flows_of(&[4..6, 0..2, 6..8]), [0..2, 2..3]);
     }
 }

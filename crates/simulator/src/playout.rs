@@ -57,7 +57,7 @@ impl Playout {
         }
     }
 
-    pub(crate) fn held(&mut self, now: Time) -> Time {
+    pub(crate) fn buffered(&mut self, now: Time) -> Time {
         self.play_until(now);
         let whole = self.interval * (self.arrived - self.shown);
         match self.state {
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_that_is_not_there_stalls_it_until_it_holds_enough_again() {
+    fn missing_frame_stalls_until_buffer_refills() {
         let ms = Time::from_millis;
         let mut player = Playout::new(ms(80), ms(40), Time::ZERO);
         // Starts at 60 with two frames, shows them at 60 and 100, and has none at 140.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn before_it_has_started_nothing_is_a_stall() {
+    fn initial_buffering_is_no_stall() {
         let ms = Time::from_millis;
         let mut player = Playout::new(ms(200), ms(40), Time::ZERO);
         player.frame(ms(20));

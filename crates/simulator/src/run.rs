@@ -1,10 +1,10 @@
 //! Run loop: processes events in order of time.
 
-mod leaving;
+mod transmit;
 
 use std::ops::Range;
 
-use ropewalk_network::{Advance, Agenda, IDLE, Key, RouteId};
+use ropewalk_network::{Advance, IDLE, Key, RouteId, TimerTree};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_striping::Terms;
@@ -12,29 +12,29 @@ use ropewalk_transport::Segment;
 
 use crate::air::{Air, used};
 use crate::hosts::{CLIENT, Incoming, SERVER, send_by};
-use crate::meters::Meters;
 use crate::observer::Observer;
+use crate::observer_adapter::{ObserverAdapter, observed};
 use crate::packet::Packet;
 use crate::parts::Part;
+use crate::quota_meters::QuotaMeters;
 use crate::recorder::Recorder;
-use crate::sights::{Watching, sighting};
-use crate::world::World;
-use leaving::Leaving;
+use crate::run_state::RunState;
+use transmit::TransmitLoop;
 
 pub(crate) struct Run<'o, O: Observer, M> {
-    pub(crate) world: World<O::Tag, M>,
+    pub(crate) state: RunState<O::Tag, M>,
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
     /// Recorded flows with unfinished transfers.
     unfinished: usize,
-    pub(crate) meters: Meters,
+    pub(crate) meters: QuotaMeters,
     /// Timers of the current part: three sources per flow (client, server, application), then the meters,
     /// if any.
-    timers: Agenda,
+    timers: TimerTree,
     first_flow: usize,
     /// Parts and their timers; usually one. The timers of the current part are in `timers` instead.
-    parts: Vec<(Part, Agenda)>,
+    parts: Vec<(Part, TimerTree)>,
     part: usize,
     /// Time that all parts have reached; they continue until the next measurement or the end.
     since: Time,
@@ -45,57 +45,57 @@ pub(crate) struct Run<'o, O: Observer, M> {
     /// Path of the scenario of each route.
     paths: Vec<usize>,
     /// Media whose frames are observed, with the channels' numbers in the scenario.
-    listened: Vec<(usize, usize)>,
+    recorded_media: Vec<(usize, usize)>,
     duration: Time,
 }
 
 impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     pub(crate) fn new(
-        world: World<O::Tag, M>,
+        state: RunState<O::Tag, M>,
         recorder: Recorder,
         scenario: &Scenario,
         observer: &'o mut O,
     ) -> Run<'o, O, M> {
-        let meters = Meters::new(scenario);
+        let meters = QuotaMeters::new(scenario);
         let metered = meters.next(Time::ZERO);
-        let mut world = world;
-        let parts = world.parts(!O::WATCHES && metered.is_none());
+        let mut state = state;
+        let parts = state.parts(!O::ENABLED && metered.is_none());
         if parts.len() > 1 {
             let hops: Vec<Range<usize>> = parts.iter().map(|part| part.hops.clone()).collect();
-            world.network.divide(&hops);
+            state.network.divide(&hops);
         }
         let parts = parts.into_iter().map(|part| {
             let sources = 3 * part.flows.len() + usize::from(metered.is_some());
-            (part, Agenda::new(sources))
+            (part, TimerTree::new(sources))
         });
-        let mut parts: Vec<(Part, Agenda)> = parts.collect();
-        let mut listened = Vec::new();
-        if O::WATCHES {
+        let mut parts: Vec<(Part, TimerTree)> = parts.collect();
+        let mut recorded_media = Vec::new();
+        if O::ENABLED {
             let used = used(scenario);
-            for (channel, listener) in observer.listeners() {
+            for (channel, capture_point) in observer.capture_points() {
                 let medium = used.iter().position(|number| *number == channel);
                 let medium = medium
-                    .and_then(|medium| Some((medium, world.network.media_mut().nth(medium)?)));
+                    .and_then(|medium| Some((medium, state.network.media_mut().nth(medium)?)));
                 if let Some((number, medium)) = medium {
-                    medium.listen(listener);
-                    listened.push((number, channel));
+                    medium.record_frames(capture_point);
+                    recorded_media.push((number, channel));
                 }
             }
         }
         let mut run = Run {
-            listened,
-            paths: world.paths_of_routes(),
-            unfinished: world
+            recorded_media,
+            paths: state.paths_of_routes(),
+            unfinished: state
                 .flows
                 .iter()
                 .filter(|flow| flow.recorder.is_some())
                 .count(),
-            world,
+            state,
             now: Time::ZERO,
             recorder,
             events: 0,
             meters,
-            timers: std::mem::replace(&mut parts[0].1, Agenda::new(0)),
+            timers: std::mem::replace(&mut parts[0].1, TimerTree::new(0)),
             first_flow: 0,
             parts,
             part: 0,
@@ -105,7 +105,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
                 segment: Segment::EMPTY,
                 flow: 0,
                 number: 0,
-                dial: 0,
+                generation: 0,
                 slot: 0,
                 subflow: 0,
                 to_client: false,
@@ -117,12 +117,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         // Scheduled before the flows, so that a measurement from the start precedes their events.
         run.schedule_recorder();
         if metered.is_some() {
-            run.schedule(3 * run.world.flows.len(), Time::ZERO);
+            run.schedule(3 * run.state.flows.len(), Time::ZERO);
         }
         for part in 0..run.parts.len() {
-            run.turn_to(part);
+            run.select_part(part);
             for flow in run.parts[part].0.flows.clone() {
-                let start = run.world.flows[flow].start;
+                let start = run.state.flows[flow].start;
                 run.schedule(run.application_source(flow), start);
             }
         }
@@ -136,7 +136,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Continues until the connections of the first flow are closed or the duration is over.
     pub(crate) fn close(&mut self) {
-        self.run_while(|run| !run.world.flows[0].host.is_closed());
+        self.run_while(|run| !run.state.flows[0].host.is_closed());
     }
 
     /// Continues while `holds`, up to the duration.
@@ -144,25 +144,25 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     fn run_while(&mut self, holds: impl Fn(&Self) -> bool) {
         loop {
             for part in 0..self.parts.len() {
-                self.turn_to(part);
+                self.select_part(part);
                 while holds(self) && self.step() {}
             }
             if !holds(self) {
                 return;
             }
-            if self.until == self.end() || (O::WATCHES && self.observer.gave_up()) {
+            if self.until == self.end() || (O::ENABLED && self.observer.should_stop()) {
                 self.now = self.duration;
                 return;
             }
             self.now = self.until.time;
             self.since = self.now;
-            self.recorder.sample(self.now, &mut self.world);
+            self.recorder.sample(self.now, &mut self.state);
             self.schedule_recorder();
         }
     }
 
     /// Selects a part, which is as far as all others were at the last measurement.
-    fn turn_to(&mut self, part: usize) {
+    fn select_part(&mut self, part: usize) {
         if self.parts.len() == 1 {
             return;
         }
@@ -170,7 +170,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         std::mem::swap(&mut self.timers, &mut self.parts[part].1);
         self.first_flow = self.parts[part].0.flows.start;
         self.part = part;
-        self.world.network.turn_to(part);
+        self.state.network.select_part(part);
         self.now = self.since;
     }
 
@@ -182,7 +182,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     /// Schedules the next measurement, if it is before the end.
     fn schedule_recorder(&mut self) {
         let next = self.recorder.next();
-        let key = next.map(|time| Key::new(time.max(self.now), self.world.network.next_order()));
+        let key = next.map(|time| Key::new(time.max(self.now), self.state.network.next_order()));
         self.until = self.end().min(key.unwrap_or(IDLE));
     }
 
@@ -191,11 +191,11 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (source, timer) = self.timers.first();
-        let packet = self.world.network.next().unwrap_or(IDLE);
+        let packet = self.state.network.next().unwrap_or(IDLE);
         let moves = packet.before(&timer);
         let time = if moves { packet.time } else { timer.time };
         if time >= self.until.time && !packet.min(timer).before(&self.until)
-            || (O::WATCHES && self.observer.gave_up())
+            || (O::ENABLED && self.observer.should_stop())
         {
             return false;
         }
@@ -203,18 +203,18 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.now = time;
         if moves {
             self.events += 1;
-            self.move_packet();
-            if O::WATCHES && !self.listened.is_empty() {
-                self.show_heard();
+            self.advance_network();
+            if O::ENABLED && !self.recorded_media.is_empty() {
+                self.report_frames();
             }
-            if let Some(packet) = self.world.network.take_left_first() {
-                self.left_medium(packet.flow as usize);
+            if let Some(packet) = self.state.network.take_first_hop_exit() {
+                self.on_first_hop_exit(packet.flow as usize);
             }
             return true;
         }
         self.events += 1;
         match (self.first_flow + source / 3, source % 3) {
-            (flow, _) if flow == self.world.flows.len() => self.meters_due(source),
+            (flow, _) if flow == self.state.flows.len() => self.meters_due(source),
             (flow, 2) => self.application_due(flow),
             (flow, end) => self.timer_due(flow, end),
         }
@@ -223,19 +223,19 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Processes the next event of the network, and passes an arriving packet to its end.
     #[inline]
-    fn move_packet(&mut self) {
+    fn advance_network(&mut self) {
         let now = self.now;
-        let World {
+        let RunState {
             network,
             flows,
-            shares,
+            route_bytes,
             ..
-        } = &mut self.world;
-        let mut watch = Watching::new(&mut *self.observer, &self.paths, 0);
-        let arrival = match network.advance(now, &mut watch) {
+        } = &mut self.state;
+        let mut adapter = ObserverAdapter::new(&mut *self.observer, &self.paths, 0);
+        let arrival = match network.advance(now, &mut adapter) {
             Advance::Arrived(arrival) => arrival,
-            Advance::Dropped(departed) => {
-                let packet = departed.packet;
+            Advance::Dropped(dropped) => {
+                let packet = dropped.packet;
                 let flow = &mut flows[packet.flow as usize];
                 flow.host.drop_packet(packet.slot);
                 self.unfinished -= usize::from(flow.note_end());
@@ -249,19 +249,19 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         let incoming = Incoming {
             end,
             subflow: usize::from(packet.subflow),
-            dial: packet.dial,
+            generation: packet.generation,
             slot: packet.slot,
             segment: &packet.segment,
         };
-        watch.flow = index;
+        adapter.flow = index;
         let mut asks = false;
-        let delivered = if O::WATCHES {
-            flow.host.handle_packet(now, incoming, &mut watch)
+        let delivered = if O::ENABLED {
+            flow.host.handle_packet(now, incoming, &mut adapter)
         } else {
             flow.host.handle_packet(now, incoming, &mut ())
         };
         if end == SERVER {
-            shares.count(flow.entry, arrival.route, arrival.size);
+            route_bytes.count(flow.entry, arrival.route, arrival.size);
             if let Some(recorder) = &mut flow.recorder
                 && packet.segment.len > 0
             {
@@ -269,24 +269,24 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             }
             if delivered.bytes > 0 {
                 self.unfinished -= usize::from(flow.note_delivery(now));
-                asks = flow.application.conversation().is_some();
+                asks = flow.application.requests_mut().is_some();
             }
         } else if delivered.bytes > 0 {
             flow.note_requests(now, delivered.bytes);
         }
-        if let Some(at) = watch.last {
-            let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
-            watch
+        if let Some(at) = adapter.last {
+            let observed = observed(&at, self.paths[arrival.route.index()], packet);
+            adapter
                 .observer
-                .arrives(&sighting, packet.tag, watch.duplicate);
+                .arrives(&observed, packet.tag, adapter.duplicate);
         }
         if asks {
-            self.reader_asks(index);
+            self.resume_reader(index);
         }
         // With an observer, the complete sequence of calls is made even if there is nothing to send.
-        if !O::WATCHES
+        if !O::ENABLED
             && end == SERVER
-            && let Some(connection) = self.world.flows[index].host.connection()
+            && let Some(connection) = self.state.flows[index].host.connection()
             && let Some(timeout) = connection.poll_quiet_server()
         {
             return self.arm(index, SERVER, timeout);
@@ -296,35 +296,35 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Makes the requests that the received data allows, now or later.
     #[inline(never)]
-    fn reader_asks(&mut self, index: usize) {
-        let next = self.world.flows[index].application.next();
+    fn resume_reader(&mut self, index: usize) {
+        let next = self.state.flows[index].application.next();
         self.schedule_at(self.application_source(index), next);
         self.serve(index, SERVER);
     }
 
-    fn show_heard(&mut self) {
-        let network = &mut self.world.network;
-        for (medium, channel) in &self.listened {
+    fn report_frames(&mut self) {
+        let network = &mut self.state.network;
+        for (medium, channel) in &self.recorded_media {
             loop {
-                let heard = network.media_mut().nth(*medium).and_then(Air::next_heard);
+                let heard = network.media_mut().nth(*medium).and_then(Air::take_frame);
                 let Some(heard) = heard else {
                     break;
                 };
                 let (frame, carried) = heard.split();
                 let packet = carried.as_ref().map(|carried| {
-                    let at = network.crossing(frame.end, carried);
+                    let at = network.hop_event(frame.end, carried);
                     let path = self.paths[at.route.index()];
-                    (sighting(&at, path, &carried.packet), carried.packet.tag)
+                    (observed(&at, path, &carried.packet), carried.packet.tag)
                 });
-                self.observer.heard(*channel, &frame, packet);
+                self.observer.frame_recorded(*channel, &frame, packet);
             }
         }
     }
 
     /// Handles a packet that left the medium it had entered first.
     #[inline(never)]
-    fn left_medium(&mut self, index: usize) {
-        if self.world.flows[index].host.left_medium() {
+    fn on_first_hop_exit(&mut self, index: usize) {
+        if self.state.flows[index].host.on_first_hop_exit() {
             self.serve(index, CLIENT);
         }
     }
@@ -332,13 +332,13 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
         self.timers.set(self.timer_source(index, end), IDLE);
-        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
-        let flow = &mut self.world.flows[index];
-        let delivered = flow.host.handle_timeout(self.now, end, &mut watch);
+        let mut adapter = ObserverAdapter::new(&mut *self.observer, &self.paths, index);
+        let flow = &mut self.state.flows[index];
+        let delivered = flow.host.handle_timeout(self.now, end, &mut adapter);
         if delivered.bytes > 0 && end == SERVER {
             self.unfinished -= usize::from(flow.note_delivery(self.now));
-            if flow.application.conversation().is_some() {
-                self.reader_asks(index);
+            if flow.application.requests_mut().is_some() {
+                self.resume_reader(index);
             }
         } else if delivered.bytes > 0 {
             flow.note_requests(self.now, delivered.bytes);
@@ -348,11 +348,11 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     #[inline(never)]
     fn application_due(&mut self, index: usize) {
-        let flow = &mut self.world.flows[index];
+        let flow = &mut self.state.flows[index];
         flow.application.produce(self.now);
         let next = flow.application.next();
         flow.host.start(self.now);
-        let asks = flow.application.conversation().is_some();
+        let asks = flow.application.requests_mut().is_some();
         self.schedule_at(self.application_source(index), next);
         self.serve(index, CLIENT);
         if asks {
@@ -362,9 +362,9 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     #[inline(never)]
     fn meters_due(&mut self, source: usize) {
-        self.meters.read(self.now, &mut self.world.network);
-        for index in 0..self.world.flows.len() {
-            let flow = &mut self.world.flows[index];
+        self.meters.read(self.now, &mut self.state.network);
+        for index in 0..self.state.flows.len() {
+            let flow = &mut self.state.flows[index];
             let of_path = |route: &[RouteId; 2]| self.paths[route[CLIENT].index()];
             let paths = flow.routes.iter().map(of_path);
             let terms: Vec<Terms> = paths
@@ -380,13 +380,13 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     #[inline]
     fn serve(&mut self, index: usize, end: usize) {
         self.outgoing.flow = index as u32;
-        let World { network, flows, .. } = &mut self.world;
+        let RunState { network, flows, .. } = &mut self.state;
         let flow = &mut flows[index];
         let Some(connection) = flow.host.connection() else {
-            return self.serve_apart(index, end);
+            return self.serve_general(index, end);
         };
-        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
-        let leaving = Leaving {
+        let mut adapter = ObserverAdapter::new(&mut *self.observer, &self.paths, index);
+        let transmit = TransmitLoop {
             now: self.now,
             end,
             application: &mut flow.application,
@@ -395,17 +395,17 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             packet: &mut self.outgoing,
             network,
         };
-        let timeouts = leaving.send(connection, &mut watch);
+        let timeouts = transmit.send(connection, &mut adapter);
         self.arm_all(index, timeouts);
     }
 
     /// Does the same for other hosts than a single connection. Not inlined, since they would slow that one.
     #[inline(never)]
-    fn serve_apart(&mut self, index: usize, end: usize) {
-        let World { network, flows, .. } = &mut self.world;
+    fn serve_general(&mut self, index: usize, end: usize) {
+        let RunState { network, flows, .. } = &mut self.state;
         let flow = &mut flows[index];
-        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
-        let leaving = Leaving {
+        let mut adapter = ObserverAdapter::new(&mut *self.observer, &self.paths, index);
+        let transmit = TransmitLoop {
             now: self.now,
             end,
             application: &mut flow.application,
@@ -414,7 +414,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             packet: &mut self.outgoing,
             network,
         };
-        let timeouts = send_by!(&mut flow.host, host => leaving.send(host, &mut watch));
+        let timeouts = send_by!(&mut flow.host, host => transmit.send(host, &mut adapter));
         self.unfinished -= usize::from(flow.note_end());
         self.arm_all(index, timeouts);
     }
@@ -451,7 +451,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Schedules an event; one in the past happens now.
     fn schedule(&mut self, source: usize, time: Time) {
-        let order = self.world.network.next_order();
+        let order = self.state.network.next_order();
         self.timers.set(source, Key::new(time.max(self.now), order));
     }
 

@@ -17,14 +17,14 @@ use crate::outcome::{
 };
 use crate::recorder::Baseline;
 use crate::run::Run;
-use crate::world::World;
-use flows::Measured;
+use crate::run_state::RunState;
+use flows::FlowMeasurement;
 pub use silence::packets_of_link;
 
 /// Measured time of a run, with the counters at its start and end.
 struct Span<'a, T, M> {
     scenario: &'a Scenario,
-    world: &'a World<T, M>,
+    state: &'a RunState<T, M>,
     warmup: Time,
     end_at: Time,
     start: Baseline,
@@ -36,33 +36,33 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     seed: u64,
     run: &mut Run<'_, O, M>,
 ) -> Outcome {
-    let end = Baseline::take(run.now, &mut run.world);
+    let end = Baseline::take(run.now, &mut run.state);
     // A run that ended during the warm-up has no results.
     let start = run.recorder.baseline.take().unwrap_or_else(|| end.clone());
-    run.meters.read(run.now, &mut run.world.network);
+    run.meters.read(run.now, &mut run.state.network);
     let quota = run.meters.summaries(scenario);
-    let mut outcomes = take_outcomes(scenario, &mut run.world);
+    let mut outcomes = take_outcomes(scenario, &mut run.state);
     let first = outcomes.remove(0);
     let span = Span {
         scenario,
-        world: &run.world,
+        state: &run.state,
         warmup: run.recorder.warmup,
         end_at: run.now,
         start,
         end,
     };
-    let all: Vec<Measured> = (0..span.world.flows.len())
+    let all: Vec<FlowMeasurement> = (0..span.state.flows.len())
         .map(|flow| span.flow(flow))
         .collect();
     let links = span.links();
-    let flow = &span.world.flows[0];
+    let flow = &span.state.flows[0];
     let recorder = flow.recorder.as_deref();
     let [from, to] = [&span.start, &span.end].map(|at| at.flows[0].as_ref().map(|of| of.packets));
     let (packets, out_of_order) = match (from, to) {
         (Some(from), Some(to)) => (to.0 - from.0, to.1 - from.1),
         _ => (0, 0),
     };
-    let several = span.world.flows.len() > 1;
+    let several = span.state.flows.len() > 1;
     let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
     let cost = span.cost(&links);
     let mut warnings = scenario.warnings.clone();
@@ -129,7 +129,7 @@ fn mptcp_ns3<T, M>(
     packets: u64,
     out_of_order: u64,
 ) -> Option<MptcpNs3Summary> {
-    let host = span.world.flows[0].host.mptcp_ns3()?;
+    let host = span.state.flows[0].host.mptcp_ns3()?;
     Some(MptcpNs3Summary {
         reordering: host.policy().name(),
         out_of_order_percent: 100.0 * out_of_order as f64 / packets.max(1) as f64,
@@ -139,9 +139,9 @@ fn mptcp_ns3<T, M>(
     })
 }
 
-fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<FlowOutcome> {
+fn take_outcomes<T, M>(scenario: &Scenario, state: &mut RunState<T, M>) -> Vec<FlowOutcome> {
     let mut numbers = vec![0; scenario.flows.len()];
-    let recorded = world.flows.iter_mut().filter_map(|flow| {
+    let recorded = state.flows.iter_mut().filter_map(|flow| {
         let recorder = flow.recorder.as_deref_mut()?;
         let entry = &scenario.flows[flow.entry];
         numbers[flow.entry] += 1;

@@ -22,7 +22,7 @@ pub struct Timeliness {
 
 /// Counts of messages and late messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Late {
+pub struct LateCounts {
     /// Messages that arrived or whose deadline has passed.
     pub messages: u64,
     /// Messages that arrived late or never.
@@ -31,7 +31,7 @@ pub struct Late {
     pub late_bytes: u64,
 }
 
-impl Late {
+impl LateCounts {
     /// Returns the percentage of late messages; 0 without messages.
     pub(crate) fn percent(self) -> f64 {
         100.0 * self.late as f64 / self.messages.max(1) as f64
@@ -71,8 +71,8 @@ impl Late {
     }
 }
 
-impl AddAssign for Late {
-    fn add_assign(&mut self, other: Late) {
+impl AddAssign for LateCounts {
+    fn add_assign(&mut self, other: LateCounts) {
         self.messages += other.messages;
         self.late += other.late;
         self.late_bytes += other.late_bytes;
@@ -118,8 +118,8 @@ impl Timeliness {
 
     /// Returns the counts at the end of the run. Undelivered messages are given by size and time of their
     /// write.
-    pub fn late(&self, end: Time, undelivered: impl Iterator<Item = (u64, Time)>) -> Late {
-        let mut late = Late {
+    pub fn late(&self, end: Time, undelivered: impl Iterator<Item = (u64, Time)>) -> LateCounts {
+        let mut late = LateCounts {
             messages: self.messages,
             late: self.late,
             late_bytes: self.late_bytes,
@@ -136,8 +136,8 @@ impl Timeliness {
     }
 
     /// Returns the playing time in the buffer of its player, if it has one.
-    pub(crate) fn held(&mut self, now: Time) -> Option<Time> {
-        Some(self.player.as_mut()?.held(now))
+    pub(crate) fn buffered(&mut self, now: Time) -> Option<Time> {
+        Some(self.player.as_mut()?.buffered(now))
     }
 
     /// Returns the stalls of its player until `end`, if it has one.
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn late_is_what_arrives_after_its_deadline_or_has_not_arrived_by_then() {
+    fn late_counts_overdue_and_missing_messages() {
         let ms = Time::from_millis;
         let mut timeliness = Timeliness {
             deadline: ms(100),
@@ -168,7 +168,7 @@ mod tests {
         let undelivered = [(8, 900), (16, 1020), (32, 1099), (64, 1100), (128, 1101)];
         let undelivered = undelivered.map(|(size, written)| (size, ms(written)));
         let late = timeliness.late(ms(1200), undelivered.into_iter());
-        let expected = Late {
+        let expected = LateCounts {
             messages: 4,
             late: 3,
             late_bytes: 4 + 16 + 32,

@@ -22,7 +22,7 @@ fn summary(links: &[String], transport: &str, rest: &str) -> Summary {
 const BAS: &str = "protocol = \"bas\"";
 
 #[test]
-fn over_one_link_it_is_tcp_but_for_its_headers() {
+fn aggregation_over_one_link_equals_tcp_without_headers() {
     let link = [link("link", "10 Mbit/s", "")];
     let tcp = summary(&link, "protocol = \"tcp\"", "").goodput_mbps;
     for (packet, len) in [("2 KiB", 2048.0), ("8 KiB", 8192.0)] {
@@ -45,7 +45,7 @@ fn over_one_link_it_is_tcp_but_for_its_headers() {
 
 /// A timer in the past fires at once; time does not go back (which the run itself asserts).
 #[test]
-fn what_is_overdue_happens_now() {
+fn overdue_timer_fires_at_once() {
     let text = r#"
         duration = "2 s"
         [[link]]
@@ -75,7 +75,7 @@ fn what_is_overdue_happens_now() {
 }
 
 #[test]
-fn over_unequal_links_it_is_their_sum() {
+fn aggregation_over_unequal_links_reaches_their_sum() {
     let links = [("a", "5 Mbit/s"), ("b", "3 Mbit/s"), ("c", "2 Mbit/s")];
     let links = links.map(|(name, rate)| link(name, rate, ""));
     let all = 10.0 * 1448.0 / 1500.0 * 2048.0 / 2064.0;
@@ -157,7 +157,7 @@ fn loss_on_one_link_leaves_the_other_alone() {
 }
 
 #[test]
-fn no_more_waits_than_the_receive_buffer() {
+fn reorder_buffer_stays_within_the_receive_buffer() {
     let links = [
         "[[link]]\nname = \"fast\"\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n".to_owned(),
         "[[link]]\nname = \"slow\"\nrate = \"5 Mbit/s\"\ndelay = \"100 ms\"\n".to_owned(),
@@ -175,7 +175,7 @@ fn no_more_waits_than_the_receive_buffer() {
 }
 
 #[test]
-fn messages_wait_for_nothing_while_there_is_room() {
+fn messages_are_immediate_with_spare_capacity() {
     let links = [link("a", "10 Mbit/s", ""), link("b", "10 Mbit/s", "")];
     let traffic = "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nmessage = \"1000 B\"";
     let delay = summary(&links, BAS, traffic)
@@ -186,7 +186,7 @@ fn messages_wait_for_nothing_while_there_is_room() {
 }
 
 #[test]
-fn what_waits_is_in_the_main_buffer_and_then_with_the_application() {
+fn backlog_fills_main_buffer_before_application() {
     let link = [link("link", "5 Mbit/s", "")];
     let delay_of = |main_buffer: &str| {
         let transport = format!("{BAS}\nmain_buffer = \"{main_buffer}\"");
@@ -223,7 +223,7 @@ fn a_competitor_shares_a_link_with_one_of_the_connections() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_however_it_is_watched() {
+fn observer_does_not_change_the_run() {
     let links = [
         link("a", "5 Mbit/s", "loss = \"1 %\""),
         link("b", "2 Mbit/s", "loss = \"1 %\""),

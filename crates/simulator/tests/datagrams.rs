@@ -41,7 +41,7 @@ fn bulk_fills_the_first_link_and_no_queue() {
 }
 
 #[test]
-fn a_queue_without_room_for_a_packet_is_enough() {
+fn medium_queue_of_one_suffices() {
     let link = format!("{TEN}\nqueue = \"0 packets\"");
     let summary = summary(&link, "[transport]\nprotocol = \"udp\"");
     assert_eq!(summary.links[0].dropped_packets, 0);
@@ -105,7 +105,7 @@ fn messages_leave_at_their_own_rate() {
 }
 
 #[test]
-fn what_is_lost_stays_lost() {
+fn lost_datagrams_are_not_retransmitted() {
     let link = format!("{TEN}\nloss = \"10 %\"");
     let summary = summary(&link, "[transport]\nprotocol = \"udp\"");
     let link = &summary.links[0];
@@ -137,7 +137,7 @@ fn a_finite_transfer_ends_when_its_last_datagram_does() {
 }
 
 #[test]
-fn after_an_outage_it_goes_on() {
+fn flow_resumes_after_an_outage() {
     let link = format!("{TEN}\ndown = [[\"2 s\", \"4 s\"]]");
     let summary = summary(&link, "[transport]\nprotocol = \"udp\"");
     let share = summary.goodput_mbps / (10.0 * 1472.0 / 1500.0);
@@ -149,7 +149,7 @@ fn after_an_outage_it_goes_on() {
 }
 
 #[test]
-fn flows_of_datagrams_share_and_stand_beside_tcp() {
+fn udp_flows_share_links_with_tcp() {
     let flows = r#"
         [[flow]]
         name = "one"
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn no_datagram_comes_twice_or_out_of_nowhere(
+    fn received_datagrams_are_unique_and_sent(
         loss in 0u32..30, jitter in 0u32..5, kind in prop::sample::select(vec!["bulk", "cbr", "poisson"]),
         rate in 1u32..30, size in prop::option::of(1u32..400), seed in 0u64..100,
     ) {

@@ -44,7 +44,7 @@ fn back_at(outcome: &Outcome, link: u32) -> f64 {
 }
 
 #[test]
-fn of_two_equal_links_either_may_fall_silent() {
+fn either_of_two_equal_links_may_fail() {
     for dark in [0, 1] {
         let outcome = outage([(20, 20), (20, 20)], dark);
         let gap = outcome.summary.longest_gap_s.unwrap();
@@ -54,7 +54,7 @@ fn of_two_equal_links_either_may_fall_silent() {
 }
 
 #[test]
-fn of_two_unequal_links_either_may_fall_silent() {
+fn either_of_two_unequal_links_may_fail() {
     for (dark, most) in [(0, 0.5), (1, 0.15)] {
         let outcome = outage([(20, 20), (5, 200)], dark);
         let gap = outcome.summary.longest_gap_s.unwrap();

@@ -141,7 +141,7 @@ fn a_run_ends_with_the_last_finite_flow_and_competitors_do_not_count() {
 }
 
 #[test]
-fn flows_alike_share_alike_and_each_counts_for_itself() {
+fn equal_flows_share_equally_and_count_separately() {
     let text = r#"
         duration = "60 s"
         warmup = "10 s"
@@ -175,7 +175,7 @@ fn flows_alike_share_alike_and_each_counts_for_itself() {
 }
 
 #[test]
-fn a_flow_beside_others_draws_as_it_does_alone() {
+fn other_flows_do_not_change_a_flows_draws() {
     // Another flow on another link does not change this one.
     let alone = format!(
         r#"{TWO_LINKS}
@@ -201,7 +201,7 @@ fn a_flow_beside_others_draws_as_it_does_alone() {
 }
 
 #[test]
-fn competitors_have_a_timeline_where_one_is_asked_for() {
+fn competitors_have_a_timeline_on_request() {
     let text = format!(
         r#"{TWO_LINKS}
         [[flow]]
@@ -258,7 +258,7 @@ fn competitors_have_a_timeline_where_one_is_asked_for() {
 }
 
 #[test]
-fn nobody_competes_and_nothing_is_recorded_of_it() {
+fn no_competitors_have_no_records() {
     let options = Options {
         timeline_step: Some(Time::from_millis(500)),
         ..Options::default()

@@ -23,7 +23,7 @@ const ACCESS: &str = r#"
 "#;
 
 #[test]
-fn numbered_parts_are_as_if_each_stood_in_the_file() {
+fn count_equals_separate_entries() {
     let numbered = format!(
         "{TRUNK}[[link]]\nname = 'access'\ncount = 4\n{ACCESS}\n\
          [[path]]\nname = 'up'\ncount = 4\nhops = ['access-*', 'trunk']\n\
@@ -74,7 +74,7 @@ fn numbered_parts_are_as_if_each_stood_in_the_file() {
 }
 
 #[test]
-fn who_are_more_than_their_paths_go_round() {
+fn connections_use_paths_round_robin() {
     let text = format!(
         "{TRUNK}[[link]]\nname = 'access'\ncount = 2\n{ACCESS}\n\
          [[path]]\nname = 'up'\ncount = 2\nhops = ['access-*', 'trunk']\n\
@@ -105,7 +105,7 @@ fn a_thousand_links_are_a_thousand_times_one() {
 /// Links without common flows may be simulated one after another, in the order of both. In another order,
 /// or with a finite transfer, all take turns.
 #[test]
-fn what_shares_nothing_is_as_if_it_took_turns() {
+fn independent_parts_equal_interleaved_simulation() {
     let link = |name: &str| {
         format!(
             "[[link]]\nname = '{name}'\nrate = '8 Mbit/s'\ndelay = '7 ms'\nqueue = '20 packets'\n\

@@ -57,7 +57,7 @@ fn goodputs(mbps: [f64; 2], policy: &str) -> [f64; 3] {
 }
 
 #[test]
-fn without_an_answer_tables_3_and_4_are_as_published() {
+fn without_reordering_response_tables_3_and_4_match() {
     // Out of order in percent, buffer in packets (table IV's KB / 1.367), each as published.
     let published: [Row; 4] = [
         (S1, [(1.3, 4.0), (1.8, 5.0), (1.3, 4.0)]),
@@ -79,7 +79,7 @@ fn without_an_answer_tables_3_and_4_are_as_published() {
 }
 
 #[test]
-fn without_an_answer_one_link_is_used_and_of_unequal_ones_the_slow_one() {
+fn without_reordering_response_only_one_link_is_used() {
     for of in runs(S1, "none") {
         assert!(
             (14.0..15.0).contains(&of.goodput_mbps),
@@ -128,7 +128,7 @@ fn tcp_door_uses_both_links_at_the_rate_of_the_slower_one() {
 }
 
 #[test]
-fn what_windows_would_let_out_is_not_what_arrives() {
+fn window_allowance_is_not_delivery() {
     for (policy, most) in [("none", 1.1), ("tcp-door", 1.1), ("f-rto", 5.0)] {
         for of in runs(S3, policy) {
             let measured = of.mptcp_ns3.expect("that is its profile");
@@ -139,7 +139,7 @@ fn what_windows_would_let_out_is_not_what_arrives() {
 }
 
 #[test]
-fn a_finite_transfer_is_completed_whatever_is_lost() {
+fn finite_transfer_completes_with_losses() {
     for policy in ["none", "dsack", "eifel", "f-rto", "tcp-door"] {
         let text = text(S4, policy, "linked-increases")
             .replace(
@@ -168,7 +168,7 @@ fn messages_arrive_after_the_links_delay() {
 }
 
 #[test]
-fn it_runs_over_radios() {
+fn mptcp_ns3_runs_over_radios() {
     let text = r#"
         duration = "5 s"
         [wifi]
@@ -230,7 +230,7 @@ fn completion_s(bytes: u64, link: &str) -> f64 {
 
 /// RFC 6298: after one second, and then two.
 #[test]
-fn an_unanswered_syn_is_sent_again_later_each_time() {
+fn unanswered_syn_backs_off() {
     let opens_at = |down: &str| {
         let down = format!(r#"down = [["0 s", "{down}"]]"#);
         completion_s(1400, &down).floor()
@@ -241,7 +241,7 @@ fn an_unanswered_syn_is_sent_again_later_each_time() {
 /// The module has no headers; they are as long as RFC 8684's for the same content: 20 bytes of IPv4, 20 of
 /// TCP, 12 of timestamps, and 12 of an acknowledgement of 64 bits.
 #[test]
-fn an_acknowledgement_takes_64_bytes_and_that_of_a_syn_52() {
+fn ack_has_64_bytes_and_syn_ack_52() {
     let slow_back = r#"reverse = { rate = "8 kbit/s" }"#;
     let [one, two] = [1400, 2800].map(|bytes| completion_s(bytes, slow_back));
     let [fast_one, fast_two] = [1400, 2800].map(|bytes| completion_s(bytes, ""));

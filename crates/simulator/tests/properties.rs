@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_transfer_arrives_whole_and_the_books_balance(
+    fn transfer_completes_and_counters_agree(
         links in any_links(),
         protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp", "bas"]),
         profile in prop::sample::select(vec!["linux", "ns-3", "rfc"]),

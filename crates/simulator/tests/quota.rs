@@ -33,7 +33,7 @@ fn used(outcome: &Outcome) -> (u64, u64) {
 }
 
 #[test]
-fn what_has_nothing_left_carries_nothing_while_another_lives() {
+fn exhausted_link_is_idle_while_another_is_up() {
     for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"20 MB\"";
@@ -52,7 +52,7 @@ fn what_has_nothing_left_carries_nothing_while_another_lives() {
 }
 
 #[test]
-fn where_nothing_else_lives_it_is_a_last_resort() {
+fn exhausted_link_is_the_last_resort() {
     for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"5 MB\"";
@@ -72,7 +72,7 @@ fn where_nothing_else_lives_it_is_a_last_resort() {
 }
 
 #[test]
-fn at_an_even_pace_it_lasts_each_period() {
+fn even_pace_spreads_quota_over_each_period() {
     for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"20 MB\"\nperiod = \"25 s\"\npace = \"even\"";
@@ -92,7 +92,7 @@ fn at_an_even_pace_it_lasts_each_period() {
 /// 80 % of the messages are in time over the free link: the expensive one carries the rest, and less of it
 /// as its price rises, if another one is expensive too.
 #[test]
-fn a_price_that_rises_moves_what_is_dear_to_another_link() {
+fn rising_price_moves_traffic_to_another_link() {
     for protocol in PROTOCOLS {
         let share = |pace: &str| {
             let scheduler = "scheduler = \"cheapest-in-time\"";

@@ -3,10 +3,11 @@
 mod support;
 
 use ropewalk_network::DropReason;
-use ropewalk_network::radio::{Heard, Listener};
+use ropewalk_network::radio::{CapturePoint, RecordedFrame};
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{
-    EndpointEvent, FlowFacts, Observer, Options, Sighting, Timeline, simulate, simulate_watched,
+    EndpointEvent, FlowInfo, ObservedPacket, Observer, Options, Timeline, simulate,
+    simulate_watched,
 };
 use ropewalk_transport::Flags;
 use support::{run, scenario};
@@ -60,7 +61,7 @@ fn there_is_no_capacity_where_a_link_has_no_rate_or_two_paths_share_one() {
 }
 
 #[test]
-fn what_was_undone_is_told_where_there_is_an_answer_to_reordering() {
+fn undone_losses_are_reported_with_reordering_response() {
     let with = |transport: &str| TWO_LINKS.replace(r#"protocol = "mptcp""#, transport);
     for (transport, told) in [
         (r#"protocol = "mptcp""#, true),
@@ -84,7 +85,7 @@ fn what_was_undone_is_told_where_there_is_an_answer_to_reordering() {
 /// The timer retransmits the data that the tunnel delivers when the links are up again. The window is
 /// smaller than the tunnel's queue, so nothing else is lost.
 #[test]
-fn what_a_tunnel_brings_twice_counts_as_retransmitted_in_vain() {
+fn tunnel_duplicates_count_as_spurious() {
     let text = TWO_LINKS
         .replace(r#"duration = "2 s""#, r#"duration = "8 s""#)
         .replace(r#"down = [["1 s", "2 s"]]"#, "")
@@ -109,26 +110,32 @@ struct Offered(Vec<(Time, bool, bool, Flags)>);
 
 impl Observer for Offered {
     type Tag = ();
-    const WATCHES: bool = true;
+    const ENABLED: bool = true;
 
-    fn gave_up(&self) -> bool {
+    fn should_stop(&self) -> bool {
         false
     }
-    fn flow(&mut self, _: usize, _: &FlowFacts<'_>) {}
-    fn enters(&mut self, at: &Sighting<'_>, (): &mut ()) {
+    fn flow(&mut self, _: usize, _: &FlowInfo<'_>) {}
+    fn enters(&mut self, at: &ObservedPacket<'_>, (): &mut ()) {
         if at.first_hop {
             let has_data = at.segment.len > 0;
             self.0
                 .push((at.time, at.reverse, has_data, at.segment.flags));
         }
     }
-    fn dropped(&mut self, _: &Sighting<'_>, (): (), _: DropReason) {}
-    fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
-    fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
-    fn listeners(&self) -> Vec<(usize, Listener)> {
+    fn dropped(&mut self, _: &ObservedPacket<'_>, (): (), _: DropReason) {}
+    fn leaves(&mut self, _: &ObservedPacket<'_>, (): &mut ()) {}
+    fn arrives(&mut self, _: &ObservedPacket<'_>, (): (), _: bool) {}
+    fn capture_points(&self) -> Vec<(usize, CapturePoint)> {
         Vec::new()
     }
-    fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}
+    fn frame_recorded(
+        &mut self,
+        _: usize,
+        _: &RecordedFrame<()>,
+        _: Option<(ObservedPacket<'_>, ())>,
+    ) {
+    }
     fn event(&mut self, _: &EndpointEvent) {}
 }
 
@@ -151,7 +158,7 @@ fn offered(profile: &str, link: &str, duration: &str) -> Offered {
 }
 
 #[test]
-fn data_go_to_the_server_and_acknowledgements_back() {
+fn data_flow_to_server_and_acks_to_client() {
     for profile in ["rfc", "linux", "ns-3"] {
         let Offered(packets) = offered(profile, "", "1 s");
         let data = packets.iter().filter(|(_, _, has_data, _)| *has_data);
@@ -168,7 +175,7 @@ fn data_go_to_the_server_and_acknowledgements_back() {
 
 /// RFC 6298, section 5.5.
 #[test]
-fn an_unanswered_syn_is_sent_again_after_one_second_then_two_then_four() {
+fn unanswered_syn_is_retransmitted_after_1_2_and_4_s() {
     for profile in ["rfc", "linux"] {
         let down = r#"down = [["0 s", "30 s"]]"#;
         let Offered(packets) = offered(profile, down, "16 s");

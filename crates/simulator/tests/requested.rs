@@ -35,7 +35,7 @@ fn application(transport: &str, traffic: &str) -> ApplicationSummary {
 /// A response of one packet takes a round trip and its transmission time; the number of requests follows
 /// from these and the think times.
 #[test]
-fn a_response_takes_a_round_trip_and_its_own_time() {
+fn response_takes_round_trip_and_transmission_time() {
     let traffic = "kind = \"request\"\nsize = \"1000 B\"\nthink = \"100 ms\"\nthinking = \"fixed\"";
     for transport in PROTOCOLS {
         let requests = application(transport, traffic).requests.expect("requests");
@@ -56,7 +56,7 @@ fn a_response_takes_a_round_trip_and_its_own_time() {
 
 /// Concurrent requests share the links, and each has its own think time.
 #[test]
-fn several_are_asked_for_at_a_time() {
+fn concurrent_requests_share_the_links() {
     let traffic = |parallel: u32| {
         format!(
             "kind = \"request\"\nsize = \"20 kB\"\nspread = 1.0\nthink = \"200 ms\"\nparallel = {parallel}\ndeadline = \"1 s\""
@@ -151,7 +151,7 @@ fn pages_of_the_web_load() {
 
 /// Other flows may browse next to the measured flow.
 #[test]
-fn competitors_ask_too() {
+fn competitors_make_requests() {
     let more = "[[competitor]]\nprotocol = \"tcp\"\npath = \"wifi\"\ncount = 3\n\
                 traffic = { kind = \"web\", think = \"100 ms\" }\n";
     let alone = text(PROTOCOLS[0], "kind = \"bulk\"", "");
@@ -170,7 +170,7 @@ fn competitors_ask_too() {
 
 /// Losses in both directions lose no response.
 #[test]
-fn what_is_asked_for_comes_over_links_that_lose() {
+fn responses_complete_over_lossy_links() {
     for (number, transport) in PROTOCOLS.iter().enumerate() {
         let text = text(
             transport,
@@ -196,7 +196,7 @@ fn what_is_asked_for_comes_over_links_that_lose() {
 /// With `bas` too, the server sends requests when the handshake's third segment has arrived, not after the
 /// next one.
 #[test]
-fn the_first_request_goes_out_with_the_end_of_the_handshake() {
+fn first_request_follows_the_handshake() {
     let text = r#"
         duration = "10 s"
         [[link]]

@@ -143,7 +143,7 @@ fn two_paths_over_one_link_share_it_with_a_competitor() {
 }
 
 #[test]
-fn a_trace_gives_what_it_holds() {
+fn trace_goodput_equals_its_capacity() {
     let text = r#"
         duration = "20 s"
         warmup = "5 s"
@@ -189,7 +189,7 @@ fn an_outage_of_one_link_does_not_stop_the_other() {
 }
 
 #[test]
-fn what_a_dark_link_held_goes_before_what_is_queued_for_the_other() {
+fn data_of_failed_link_precedes_queued_data() {
     // Linux's scheduler queues data ahead of the windows, so there is always some.
     let text = r#"
         duration = "20 s"
@@ -225,7 +225,7 @@ fn what_a_dark_link_held_goes_before_what_is_queued_for_the_other() {
 }
 
 #[test]
-fn what_waits_for_a_retransmission_is_counted_for_tcp_too() {
+fn tcp_head_of_line_blocking_is_counted() {
     let text = format!("duration = \"10 s\"\n{LINK}loss = \"1 %\"");
     let reordering = run(&text, 1).summary.reordering;
     assert!(reordering.out_of_order_ratio > 0.01, "{reordering:?}");
@@ -259,7 +259,7 @@ fn the_timeline_adds_up_to_what_was_delivered() {
 }
 
 #[test]
-fn another_link_shifts_no_others_draws() {
+fn additional_link_does_not_change_draws() {
     let one = r#"
         duration = "20 s"
         [[link]]
@@ -317,7 +317,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn an_answer_to_reordering_tells_late_packets_from_lost_ones() {
+fn reordering_response_separates_late_from_lost_packets() {
     let run = |answer: &str| {
         let text = format!(
             "duration = \"8 s\"\n[[link]]\nname = \"a\"\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\njitter = {{ amount = \"10 ms\", reorder = true }}\n[transport]\n{answer}"
@@ -343,7 +343,7 @@ fn an_answer_to_reordering_tells_late_packets_from_lost_ones() {
 }
 
 #[test]
-fn where_packets_keep_their_order_no_loss_is_undone() {
+fn ordered_packets_undo_no_loss() {
     for answer in ["linux", "tcp-door"] {
         undoes_nothing(answer);
     }

@@ -80,7 +80,7 @@ fn in_turn_the_slowest_link_sets_the_pace() {
 }
 
 #[test]
-fn redundantly_the_best_link_counts() {
+fn redundant_scheduler_reaches_the_best_link() {
     for (name, plan) in &CASES[..4] {
         let (sum, best): (f64, f64) = plan.iter().fold((0.0, 0.0), |(sum, best), link| {
             (sum + link.0, link.0.max(best))
@@ -101,7 +101,7 @@ fn the_naive_device_collapses_where_the_tunnel_does_not() {
 }
 
 #[test]
-fn a_dark_link_is_left_and_used_again() {
+fn failed_link_is_left_and_used_again() {
     let dark = |link| match link {
         1 => "down = [[\"6 s\", \"9 s\"]]".to_owned(),
         _ => String::new(),
@@ -154,7 +154,7 @@ fn a_silent_outage_is_a_short_gap() {
 }
 
 #[test]
-fn links_that_answer_nobody_are_not_waited_for() {
+fn unresponsive_links_do_not_delay_the_tunnel() {
     let dark = |link| match link {
         1 => "down = [[\"0 s\", \"30 s\"]]".to_owned(),
         _ => String::new(),
@@ -214,7 +214,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_the_links_do_a_transfer_arrives_whole(
+    fn transfer_completes_on_any_links(
         links in prop::collection::vec(any_link(), 2..9),
         scheduler in prop::sample::select(vec!["earliest-arrival", "weighted", "round-robin"]),
         ip_version in prop::sample::select(vec!["ipv4", "ipv6"]),

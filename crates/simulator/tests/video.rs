@@ -16,7 +16,7 @@ fn video(links: &[(&str, &str)], transport: &str, more: &str) -> String {
 }
 
 #[test]
-fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
+fn frames_are_in_time_with_spare_capacity() {
     let links = [("50 Mbit/s", "10 ms"), ("50 Mbit/s", "12 ms")];
     for transport in [
         "protocol = \"tcp\"",
@@ -46,7 +46,7 @@ fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
 }
 
 #[test]
-fn where_there_is_none_nearly_all_are_late_and_the_player_stalls() {
+fn overload_delays_frames_and_stalls_the_player() {
     let outcome = run(
         &video(
             &[("1 Mbit/s", "10 ms")],
@@ -142,7 +142,7 @@ fn share_of_second(protocol: &str, links: [(&str, u32); 2]) -> f64 {
 }
 
 #[test]
-fn over_carriers_the_dear_link_has_about_the_share_that_it_has_over_subflows() {
+fn expensive_link_share_is_similar_for_aggregation_and_mptcp() {
     let links = [("3 Mbit/s", 1), ("15 Mbit/s", 10)];
     let [subflows, carriers] = ["mptcp", "bas"].map(|protocol| share_of_second(protocol, links));
     assert!((20.0..40.0).contains(&subflows), "{subflows}");
@@ -150,7 +150,7 @@ fn over_carriers_the_dear_link_has_about_the_share_that_it_has_over_subflows() {
 }
 
 #[test]
-fn where_prices_are_swapped_the_shares_are() {
+fn swapped_prices_swap_shares() {
     for protocol in ["mptcp", "bas"] {
         let rate = "5 Mbit/s";
         let dear = share_of_second(protocol, [(rate, 1), (rate, 10)]);

@@ -86,7 +86,7 @@ fn a_single_link_gives_what_the_formula_says() {
 }
 
 #[test]
-fn losses_by_hand_are_of_each_try() {
+fn configured_losses_apply_per_attempt() {
     for loss in [0.1f64, 0.3, 0.5] {
         let wifi = "rate = \"11 Mbit/s\"\ntries = 4";
         let text = pair(wifi).replace(
@@ -226,7 +226,7 @@ protocol = "udp"
 "#;
 
 #[test]
-fn wires_and_air_stand_in_one_path() {
+fn path_may_mix_wired_and_wireless_links() {
     let both = summary(ACCESS_POINT);
     assert!(
         both.flows[0].goodput_mbps > 1.0,
@@ -351,7 +351,7 @@ fn tcp_over_diamonds_is_near_ns_3() {
 
 /// Twice the capacity, with a queue in which packets exceed their lifetime.
 #[test]
-fn what_is_counted_of_a_link_over_the_air_begins_with_the_end_of_the_warm_up() {
+fn wireless_counters_start_after_warm_up() {
     let of = |warmup: &str| {
         let wifi = "rate = \"1 Mbit/s\"\nqueue = \"100 packets\"\nlifetime = \"100 ms\"";
         let text = pair(wifi).replace("warmup = \"1 s\"", &format!("warmup = \"{warmup}\""));

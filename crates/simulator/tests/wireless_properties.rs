@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn what_nobody_uses_changes_no_number(
+    fn unused_elements_do_not_change_results(
         world in any_world(),
         channels in 0usize..3,
         places in prop::collection::vec((0.0f64..60.0, 0.0f64..60.0), 0..3),

@@ -74,7 +74,7 @@ fn goodput(name: &str, overrides: &[(String, String)]) -> f64 {
 }
 
 #[test]
-fn no_world_is_slower_than_its_best_link() {
+fn aggregation_reaches_its_best_link() {
     for (name, links, share) in WORLDS {
         let paths: Vec<String> = (1..=links).map(|link| format!("\"l{link}\"")).collect();
         let all = [
@@ -88,7 +88,7 @@ fn no_world_is_slower_than_its_best_link() {
 }
 
 #[test]
-fn a_tunnel_over_one_link_brings_what_tcp_brings_there() {
+fn tunnel_over_one_link_reaches_tcp_goodput() {
     let tunnel = [
         ("transport.protocol", "\"striped-tcp\""),
         ("transport.device", "\"tunnel\""),

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use ropewalk_capture::{
     Direction, FileError, InterfaceCounts, ObservationPoint, PacketFile, Record, Settings,
 };
-use ropewalk_network::{Crossing, Direction as Way, DropReason};
+use ropewalk_network::{Direction as Way, DropReason, HopEvent};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
@@ -72,14 +72,14 @@ impl Tap {
         })
     }
 
-    pub(crate) fn enters(&mut self, at: &Crossing, bytes: &[u8]) {
+    pub(crate) fn enters(&mut self, at: &HopEvent, bytes: &[u8]) {
         if let Some(link) = self.outbound(at) {
             self.see(at.time, link, Direction::Outbound, bytes);
         }
     }
 
     /// Marks the last offered packet as dropped by the hop.
-    pub(crate) fn dropped(&mut self, at: &Crossing, reason: DropReason) {
+    pub(crate) fn dropped(&mut self, at: &HopEvent, reason: DropReason) {
         let Some(interface) = self.outbound(at).and_then(|link| self.interfaces[link]) else {
             return;
         };
@@ -89,7 +89,7 @@ impl Tap {
         }
     }
 
-    pub(crate) fn leaves(&mut self, at: &Crossing, bytes: &[u8]) {
+    pub(crate) fn leaves(&mut self, at: &HopEvent, bytes: &[u8]) {
         let Some((link, way)) = at.link else {
             return;
         };
@@ -106,7 +106,7 @@ impl Tap {
     }
 
     /// The link whose observation point an offered packet passes, if any.
-    fn outbound(&self, at: &Crossing) -> Option<usize> {
+    fn outbound(&self, at: &HopEvent) -> Option<usize> {
         let (link, way) = at.link?;
         let here = match self.place {
             ObservationPoint::Sender => at.first_hop && way == Way::Forward,

@@ -8,12 +8,12 @@ use crate::uniform::uniform;
 #[derive(Clone, Debug)]
 pub(crate) struct LossModel {
     loss: Loss,
-    state: State,
+    state: GilbertState,
     stream: Pcg64Mcg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum GilbertState {
     Good,
     Bad,
 }
@@ -26,7 +26,7 @@ impl LossModel {
                 Loss::Bernoulli(0.0) => Loss::None,
                 other => other,
             },
-            state: State::Good,
+            state: GilbertState::Good,
             stream,
         }
     }
@@ -46,8 +46,8 @@ impl LossModel {
             Loss::Bernoulli(probability) => uniform(&mut self.stream) < probability,
             Loss::GilbertElliott { p, r, h, k } => {
                 let (leave, delivered, other) = match self.state {
-                    State::Good => (p, k, State::Bad),
-                    State::Bad => (r, h, State::Good),
+                    GilbertState::Good => (p, k, GilbertState::Bad),
+                    GilbertState::Bad => (r, h, GilbertState::Good),
                 };
                 if uniform(&mut self.stream) < leave {
                     self.state = other;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn bernoulli_loses_its_share_in_runs_of_chance() {
+    fn bernoulli_loss_matches_ratio_and_burst() {
         let (ratio, burst) = ratio_and_burst(Loss::Bernoulli(0.02));
         assert_near(ratio, 0.02);
         assert_near(burst, 1.0 / 0.98);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_loss_draws_nothing_and_others_the_same_number_for_each_packet() {
+    fn loss_models_draw_a_fixed_count_per_packet() {
         let draws = |loss| {
             let mut model = model(loss);
             for _ in 0..100 {

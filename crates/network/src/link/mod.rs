@@ -12,7 +12,7 @@
 //! link, sorted by exit time. Only the head of each link is scheduled.
 
 mod capacity;
-mod jitter;
+mod delay;
 mod loss;
 mod outage;
 mod queue;
@@ -22,16 +22,16 @@ mod slot;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 
-use crate::agenda::Key;
 use crate::config::{DirectionConfig, Outage};
 use crate::offer::DropReason;
-use crate::route::Heading;
+use crate::route::RouteCursor;
+use crate::timer_tree::Key;
 use capacity::Transmitter;
-use jitter::Delay;
+use delay::Delay;
 use loss::LossModel;
 use outage::Outages;
 use queue::Queue;
-pub(crate) use ring::Popped;
+pub(crate) use ring::Dequeued;
 use ring::Ring;
 use slot::Slots;
 
@@ -56,7 +56,7 @@ pub struct Counters {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pushed {
+pub(crate) enum Enqueued {
     First(Key),
     Behind,
     Dropped(DropReason),
@@ -123,23 +123,23 @@ impl<P: Copy> Link<P> {
     /// Offers a packet of `size` bytes (IP header included).
     ///
     /// `order` breaks ties between packets that leave any links at the same time, and increases from call
-    /// to call. `heading` is the rest of the route.
+    /// to call. `cursor` is the rest of the route.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
         now: Time,
         size: u32,
         order: u64,
-        heading: Heading,
+        cursor: RouteCursor,
         packet: &P,
-    ) -> Pushed {
+    ) -> Enqueued {
         let (true, Transmitter::Rate(rate)) = (self.plain, &mut self.transmitter) else {
-            return self.push_through(now, size, order, heading, packet);
+            return self.push_through(now, size, order, cursor, packet);
         };
         let start = rate.start(now);
         if start > now && !self.queue.admit(now, start, size) {
             self.counters.dropped_packets += 1;
-            return Pushed::Dropped(DropReason::QueueFull);
+            return Enqueued::Dropped(DropReason::QueueFull);
         }
         // Exits never decrease, since departures follow each other and all delays are equal.
         let exit = rate.send(start, size).saturating_add(self.delay.nominal());
@@ -151,10 +151,10 @@ impl<P: Copy> Link<P> {
         self.last_exit = exit;
         let key = Key::new(exit, order);
         let first = self.in_flight.is_empty();
-        self.in_flight.push(key, size, heading, packet);
+        self.in_flight.push(key, size, cursor, packet);
         match first {
-            true => Pushed::First(key),
-            false => Pushed::Behind,
+            true => Enqueued::First(key),
+            false => Enqueued::Behind,
         }
     }
 
@@ -165,9 +165,9 @@ impl<P: Copy> Link<P> {
         now: Time,
         size: u32,
         order: u64,
-        heading: Heading,
+        cursor: RouteCursor,
         packet: &P,
-    ) -> Pushed {
+    ) -> Enqueued {
         if self.outages.start() <= now {
             self.pass_outages(now);
             if self.outages.start() <= now {
@@ -179,7 +179,7 @@ impl<P: Copy> Link<P> {
         let start = self.transmitter.start(now);
         if start > now && !self.queue.admit(now, start, size) {
             self.counters.dropped_packets += 1;
-            return Pushed::Dropped(DropReason::QueueFull);
+            return Enqueued::Dropped(DropReason::QueueFull);
         }
         let departure = self.transmitter.send(start, size);
         self.count_sent(size);
@@ -197,13 +197,13 @@ impl<P: Copy> Link<P> {
         }
         self.last_exit = exit;
         let key = Key::new(exit, order);
-        self.in_flight.push(key, size, heading, packet);
+        self.in_flight.push(key, size, cursor, packet);
         if reorders {
             self.in_flight.sort_last();
         }
         match self.in_flight.head() == Some(key) {
-            true => Pushed::First(key),
-            false => Pushed::Behind,
+            true => Enqueued::First(key),
+            false => Enqueued::Behind,
         }
     }
 
@@ -213,7 +213,7 @@ impl<P: Copy> Link<P> {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Popped> {
+    pub(crate) fn pop(&mut self) -> Option<Dequeued> {
         let popped = self.in_flight.pop()?;
         self.counters.delivered_packets += 1;
         self.counters.delivered_bytes += u64::from(popped.size);
@@ -305,9 +305,9 @@ impl<P: Copy> Link<P> {
     }
 
     #[inline]
-    fn lose(&mut self, reason: DropReason) -> Pushed {
+    fn lose(&mut self, reason: DropReason) -> Enqueued {
         self.counters.lost_packets += 1;
-        Pushed::Dropped(reason)
+        Enqueued::Dropped(reason)
     }
 }
 

@@ -1,22 +1,22 @@
 //! Packets in flight, by value, sorted by exit time.
 
-use crate::agenda::{IDLE, Key};
-use crate::route::Heading;
+use crate::route::RouteCursor;
+use crate::timer_tree::{IDLE, Key};
 
 #[derive(Clone, Copy, Debug)]
 struct InFlight<P> {
     key: Key,
     size: u32,
-    heading: Heading,
+    cursor: RouteCursor,
     packet: P,
 }
 
 /// Removed packet without its content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Popped {
+pub(crate) struct Dequeued {
     pub(crate) slot: u32,
     pub(crate) size: u32,
-    pub(crate) heading: Heading,
+    pub(crate) cursor: RouteCursor,
 }
 
 /// Ring buffer whose length is a power of two; it grows only when full.
@@ -57,17 +57,17 @@ impl<P: Copy> Ring<P> {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Popped> {
+    pub(crate) fn pop(&mut self) -> Option<Dequeued> {
         if self.is_empty() {
             return None;
         }
         let slot = self.slot(self.front);
-        let InFlight { size, heading, .. } = self.slots[slot];
+        let InFlight { size, cursor, .. } = self.slots[slot];
         self.front = self.front.wrapping_add(1);
-        Some(Popped {
+        Some(Dequeued {
             slot: slot as u32,
             size,
-            heading,
+            cursor,
         })
     }
 
@@ -78,7 +78,7 @@ impl<P: Copy> Ring<P> {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, key: Key, size: u32, heading: Heading, packet: &P) {
+    pub(crate) fn push(&mut self, key: Key, size: u32, cursor: RouteCursor, packet: &P) {
         if self.len() == self.slots.len() {
             self.grow(packet);
         }
@@ -87,7 +87,7 @@ impl<P: Copy> Ring<P> {
         let item = &mut self.slots[slot];
         item.key = key;
         item.size = size;
-        item.heading = heading;
+        item.cursor = cursor;
         item.packet = *packet;
         self.back = self.back.wrapping_add(1);
     }
@@ -123,7 +123,7 @@ impl<P: Copy> Ring<P> {
         let filler = InFlight {
             key: IDLE,
             size: 0,
-            heading: Heading::default(),
+            cursor: RouteCursor::default(),
             packet: *packet,
         };
         let len = self.len();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn push(ring: &mut Ring<u64>, exit: u64, order: u64) {
-        ring.push(key(exit, order), 1, Heading::default(), &order);
+        ring.push(key(exit, order), 1, RouteCursor::default(), &order);
     }
 
     #[test]

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_uniform_between_their_bounds() {
+    fn slots_are_uniform_between_their_bounds() {
         let mut slots = slots(10, 30);
         let waits: Vec<f64> = (0..10_000)
             .map(|second| {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_slot_nothing_is_drawn() {
+    fn no_slot_draws_no_random_numbers() {
         for slot in [None, Some((Time::ZERO, Time::ZERO))] {
             let slot = slot.map(|(least, most)| Slot { least, most });
             let mut slots = Slots::new(slot, Pcg64Mcg::new(3));

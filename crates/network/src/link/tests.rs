@@ -22,7 +22,7 @@ fn plain_link(bps: u64, queue: QueueLimit) -> Link<u64> {
 
 proptest! {
     #[test]
-    fn the_short_way_is_the_way_through_all_parts(
+    fn fast_path_equals_general_path(
         offers in prop::collection::vec((0u64..3000, 40u32..1500, any::<bool>()), 0..200),
         bps in prop_oneof![Just(8_000_000), Just(0u64)],
         limit in prop_oneof![
@@ -36,9 +36,9 @@ proptest! {
         let mut now = Time::ZERO;
         for (order, (pause, size, takes)) in offers.into_iter().enumerate() {
             now += Time::from_micros(pause);
-            let (order, heading) = (order as u64, Heading::default());
-            let offered = short.push(now, size, order, heading, &order);
-            prop_assert_eq!(offered, through.push_through(now, size, order, heading, &order));
+            let (order, cursor) = (order as u64, RouteCursor::default());
+            let offered = short.push(now, size, order, cursor, &order);
+            prop_assert_eq!(offered, through.push_through(now, size, order, cursor, &order));
             if takes && short.head().is_some_and(|head| head.time <= now) {
                 prop_assert!(short.pop().is_some() && through.pop().is_some());
             }

@@ -58,7 +58,7 @@ impl Deployment {
 
     /// Returns whether a route leads from one node to another.
     #[must_use]
-    pub fn is_way(&self, from: usize, to: usize) -> bool {
+    pub fn has_route(&self, from: usize, to: usize) -> bool {
         from == to || self.reaches(from, &mut Vec::new(), |node| node == to)
     }
 

@@ -1,13 +1,13 @@
 //! Meshes: random nodes, links between those in range, and statistics of disjoint routes (Gómez et al.
 //! 2014, section 4).
 
-mod census;
 mod deployment;
-mod draw;
+mod generate;
+mod survey;
 
-pub use census::{Census, Surveyed};
 pub use deployment::Deployment;
-pub use draw::{Drawing, Drawn, Impossible, MAX_DRAWS, Placement, Require};
+pub use generate::{GeneratedMesh, GenerationError, MAX_DRAWS, MeshGenerator, Placement, Require};
+pub use survey::{RouteStats, RouteSurvey};
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use super::*;
 use crate::routing::{Method, Routing};
 use crate::stream;
 
-fn drawing(nodes: usize, require: Require) -> Drawing {
-    Drawing {
+fn drawing(nodes: usize, require: Require) -> MeshGenerator {
+    MeshGenerator {
         nodes,
         area_m: [100.0, 100.0],
         placement: Placement::Uniform,
@@ -18,20 +18,20 @@ fn drawing(nodes: usize, require: Require) -> Drawing {
 }
 
 #[test]
-fn what_is_drawn_is_as_required() {
+fn generated_mesh_meets_its_requirements() {
     for seed in 0..20 {
         let draw = |require| drawing(40, require).draw(&mut stream(seed, "mesh"), 100_000);
         let connected = draw(Require::Connected).unwrap();
         assert!(connected.deployment.is_connected());
         let ends = draw(Require::Endpoints).unwrap();
-        assert!(ends.deployment.is_way(ends.source, ends.destination));
+        assert!(ends.deployment.has_route(ends.source, ends.destination));
         assert!(ends.draws <= connected.draws);
         assert_eq!(draw(Require::None).unwrap().draws, 1);
     }
 }
 
 #[test]
-fn ends_are_the_nodes_nearest_to_their_points_and_never_the_same() {
+fn endpoints_are_distinct_nearest_nodes() {
     let drawn = drawing(50, Require::None)
         .draw(&mut stream(3, "mesh"), 1)
         .unwrap();
@@ -45,7 +45,7 @@ fn ends_are_the_nodes_nearest_to_their_points_and_never_the_same() {
     ] {
         assert!((0..50).all(|other| far(other, point) >= far(node, point)));
     }
-    let same = Drawing {
+    let same = MeshGenerator {
         destination_near_m: [20.0, 50.0],
         ..drawing(50, Require::None)
     };
@@ -55,7 +55,7 @@ fn ends_are_the_nodes_nearest_to_their_points_and_never_the_same() {
 
 #[test]
 fn a_grid_fills_the_area_and_is_drawn_once() {
-    let grid = Drawing {
+    let grid = MeshGenerator {
         placement: Placement::Grid,
         range_m: 25.0,
         ..drawing(16, Require::Connected)
@@ -64,21 +64,21 @@ fn a_grid_fills_the_area_and_is_drawn_once() {
     assert_eq!(drawn.deployment.at[0], [12.5, 12.5]);
     assert_eq!(drawn.deployment.at[15], [87.5, 87.5]);
     assert_eq!(drawn.deployment.links().count(), 24);
-    let apart = Drawing {
+    let apart = MeshGenerator {
         range_m: 24.0,
         ..grid
     };
     let impossible = apart.draw(&mut stream(1, "mesh"), 100).unwrap_err();
     assert_eq!(
         impossible.to_string(),
-        "the deployment lacks the links that are required"
+        "the deployment lacks the required links"
     );
 }
 
 #[test]
-fn what_is_impossible_tells_how_many_had_the_links() {
-    let two = Drawing {
-        require_routes: Drawing::required(Method::Greedy, [2, 0, 0]),
+fn generation_error_counts_linked_draws() {
+    let two = MeshGenerator {
+        require_routes: MeshGenerator::required(Method::Greedy, [2, 0, 0]),
         ..drawing(2, Require::Connected)
     };
     let impossible = two.draw(&mut stream(1, "mesh"), 10_000).unwrap_err();
@@ -94,9 +94,9 @@ fn what_is_impossible_tells_how_many_had_the_links() {
 }
 
 #[test]
-fn required_routes_are_there() {
-    let zones = Drawing {
-        require_routes: Drawing::required(Method::Greedy, [2, 2, 2]),
+fn required_routes_exist() {
+    let zones = MeshGenerator {
+        require_routes: MeshGenerator::required(Method::Greedy, [2, 2, 2]),
         ..drawing(32, Require::Connected)
     };
     let drawn = zones.draw(&mut stream(5, "mesh"), MAX_DRAWS).unwrap();
@@ -111,8 +111,8 @@ fn required_routes_are_there() {
 /// node- and zone-disjoint greedy routes, and 84.2 % two optimal node-disjoint ones (own Monte Carlo
 /// program, set-up of Gómez et al. 2014).
 #[test]
-fn routes_are_found_as_often_as_by_another_program() {
-    let census = Census {
+fn route_counts_match_reference_program() {
+    let census = RouteSurvey {
         drawing: drawing(64, Require::Connected),
         seed: 1,
         most_draws: 1000,
@@ -120,7 +120,7 @@ fn routes_are_found_as_often_as_by_another_program() {
         methods: vec![Method::Greedy],
     };
     let graphs = 400;
-    let surveyed: Vec<Surveyed> = (0..graphs).map(|n| census.survey(n).unwrap()).collect();
+    let surveyed: Vec<RouteStats> = (0..graphs).map(|n| census.survey(n).unwrap()).collect();
     let near = |count: usize, share: f64, trials: f64| {
         let error = (share * (1.0 - share) / trials).sqrt();
         let seen = count as f64 / trials;
@@ -135,8 +135,8 @@ fn routes_are_found_as_often_as_by_another_program() {
 }
 
 #[test]
-fn a_deployment_has_its_number_alone() {
-    let census = Census {
+fn survey_depends_only_on_its_number() {
+    let census = RouteSurvey {
         drawing: drawing(24, Require::Endpoints),
         seed: 7,
         most_draws: 100_000,

@@ -23,8 +23,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Adds a wired link, given its two directions.
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
-        self.carriers.extend(directions.map(HopKind::Wire));
-        self.due.grow(self.carriers.len());
+        self.hops.extend(directions.map(HopKind::Wired));
+        self.events.grow(self.hops.len());
         id
     }
 
@@ -45,7 +45,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     ) -> Vec<HopId> {
         let number = self.media.len() as u32;
         let hops = pairs.iter().map(|(from, to)| {
-            self.carriers.push(HopKind::Medium(number));
+            self.hops.push(HopKind::Medium(number));
             self.topology.add_hop(*from, *to)
         });
         let hops: Vec<HopId> = hops.collect();
@@ -53,7 +53,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             first: *hops.first().expect("a medium has a hop"),
             medium: make(&hops),
         });
-        self.due.grow(self.carriers.len());
+        self.events.grow(self.hops.len());
         hops
     }
 
@@ -69,13 +69,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         let hops: Vec<HopId> = set
             .flat_map(|(link, ends)| self.topology.set_hops(*link, *ends))
             .collect();
-        self.carriers
+        self.hops
             .extend(hops.iter().map(|_| HopKind::Medium(number)));
         self.media.push(Shared {
             first: *hops.first().expect("a medium has a hop"),
             medium: make(&hops),
         });
-        self.due.grow(self.carriers.len());
+        self.events.grow(self.hops.len());
     }
 
     /// Adds a link whose hops are added with its medium.

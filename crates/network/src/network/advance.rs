@@ -14,7 +14,7 @@ pub enum Advance<'a, P> {
     /// A packet left a hop, and the next hop accepted it.
     Passed,
     /// A hop or a medium dropped a packet.
-    Dropped(Departed<'a, P>),
+    Dropped(DroppedPacket<'a, P>),
     /// No event was due, or none that concerns packets.
     Nothing,
 }
@@ -36,7 +36,7 @@ pub struct Arrival<'a, P> {
 
 /// Dropped packet.
 #[derive(Debug)]
-pub struct Departed<'a, P> {
+pub struct DroppedPacket<'a, P> {
     /// Event time.
     pub time: Time,
     /// Route of the packet.

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::Network;
-use crate::due::Due;
+use crate::event_index::EventIndex;
 use crate::medium::Medium;
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Divides the hops, before any packet is offered, into parts that no route leaves.
     ///
-    /// From then on packets are offered to the part [selected](Network::turn_to) last, and the next event
+    /// From then on packets are offered to the part [selected](Network::select_part) last, and the next event
     /// is that part's. Each part has a time of its own.
     ///
     /// # Panics
@@ -18,18 +18,18 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         assert!(self.media.is_empty(), "wires only");
         let parts = parts.iter();
         self.parts = parts
-            .map(|hops| (hops.start, Due::of(hops.len())))
+            .map(|hops| (hops.start, EventIndex::of(hops.len())))
             .collect();
         self.part = 0;
-        std::mem::swap(&mut self.due, &mut self.parts[0].1);
+        std::mem::swap(&mut self.events, &mut self.parts[0].1);
         self.first_hop = self.parts[0].0;
     }
 
     /// Selects a part.
-    pub fn turn_to(&mut self, part: usize) {
-        std::mem::swap(&mut self.due, &mut self.parts[self.part].1);
+    pub fn select_part(&mut self, part: usize) {
+        std::mem::swap(&mut self.events, &mut self.parts[self.part].1);
         let (first_hop, due) = &mut self.parts[part];
-        std::mem::swap(&mut self.due, due);
+        std::mem::swap(&mut self.events, due);
         self.first_hop = *first_hop;
         self.part = part;
     }

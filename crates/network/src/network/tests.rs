@@ -33,7 +33,7 @@ fn link(name: &str, delay: Time) -> LinkConfig {
 /// Channel that carries one packet at a time in 2 ms and drops every second one.
 #[derive(Clone, Debug, Default)]
 struct Channel {
-    waiting: VecDeque<Carried<u32>>,
+    waiting: VecDeque<MediumPacket<u32>>,
     done_at: Option<Time>,
     served: u32,
 }
@@ -41,7 +41,7 @@ struct Channel {
 const AIRTIME: Time = Time::from_millis(2);
 
 impl Medium<u32> for Channel {
-    fn offer(&mut self, now: Time, packet: &Carried<u32>) -> Offer {
+    fn offer(&mut self, now: Time, packet: &MediumPacket<u32>) -> Offer {
         if self.waiting.len() == 3 {
             return Offer::Dropped(DropReason::QueueFull);
         }
@@ -54,14 +54,14 @@ impl Medium<u32> for Channel {
         self.done_at
     }
 
-    fn advance(&mut self, now: Time) -> Happened<u32> {
+    fn advance(&mut self, now: Time) -> MediumEvent<u32> {
         let first = self.waiting.pop_front().expect("a packet in the air");
         self.done_at = (!self.waiting.is_empty()).then(|| now + AIRTIME);
         self.served += 1;
         if self.served.is_multiple_of(2) {
-            Happened::Dropped(first, DropReason::RetryLimit)
+            MediumEvent::Dropped(first, DropReason::RetryLimit)
         } else {
-            Happened::Out(first)
+            MediumEvent::Out(first)
         }
     }
 }
@@ -70,15 +70,15 @@ impl Medium<u32> for Channel {
 #[derive(Debug, Default)]
 struct Log(Vec<(&'static str, Time, HopId, u32)>);
 
-impl Watch<u32> for Log {
-    const WATCHES: bool = true;
-    fn enters(&mut self, at: &Crossing, packet: &mut u32) {
+impl NetworkObserver<u32> for Log {
+    const ENABLED: bool = true;
+    fn enters(&mut self, at: &HopEvent, packet: &mut u32) {
         self.0.push(("enters", at.time, at.hop, *packet));
     }
-    fn leaves(&mut self, at: &Crossing, packet: &mut u32) {
+    fn leaves(&mut self, at: &HopEvent, packet: &mut u32) {
         self.0.push(("leaves", at.time, at.hop, *packet));
     }
-    fn dropped(&mut self, at: &Crossing, packet: &mut u32, reason: DropReason) {
+    fn dropped(&mut self, at: &HopEvent, packet: &mut u32, reason: DropReason) {
         let what = match reason {
             DropReason::RetryLimit => "given up",
             DropReason::QueueFull => "queue full",
@@ -89,7 +89,7 @@ impl Watch<u32> for Log {
 }
 
 #[test]
-fn a_packet_passes_the_hops_of_its_route_and_comes_back_by_the_others() {
+fn packet_passes_the_hops_of_both_directions() {
     let mut network: Network<u32> = Network::new();
     let nodes = [(); 3].map(|()| network.add_node());
     let near = network.add_link([nodes[0], nodes[1]], &link("near", ms(1)), 1);
@@ -128,7 +128,7 @@ fn a_packet_passes_the_hops_of_its_route_and_comes_back_by_the_others() {
 }
 
 #[test]
-fn a_full_queue_on_the_way_is_told() {
+fn drop_at_second_hop_is_reported() {
     let mut network: Network<u32> = Network::new();
     let nodes = [(); 4].map(|()| network.add_node());
     let access =
@@ -158,7 +158,7 @@ fn a_full_queue_on_the_way_is_told() {
 }
 
 #[test]
-fn a_medium_decides_late_and_a_wire_takes_over() {
+fn packet_passes_from_medium_to_wired_link() {
     let mut network: Network<u32, Channel> = Network::new();
     let nodes = [(); 3].map(|()| network.add_node());
     let radios = [0, 1].map(|node| network.add_interface(nodes[node]));
@@ -209,7 +209,7 @@ fn a_medium_decides_late_and_a_wire_takes_over() {
 }
 
 #[test]
-fn equal_times_go_in_the_order_of_the_offers() {
+fn equal_times_keep_the_order_of_offers() {
     let mut network: Network<u32> = Network::new();
     let ends = [network.add_node(), network.add_node()];
     let links = [0, 1, 2].map(|_| network.add_link(ends, &link("link", ms(3)), 1));

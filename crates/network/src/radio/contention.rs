@@ -71,12 +71,12 @@ impl Contention {
 
     /// Returns whether the medium is physically busy.
     #[inline]
-    pub(super) fn senses(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.power >= self.threshold
     }
 
     #[inline]
-    pub(super) fn unreserved(&self, now: Time) -> bool {
+    pub(super) fn is_unreserved(&self, now: Time) -> bool {
         self.nav_until <= now
     }
 
@@ -100,7 +100,7 @@ impl Contention {
     /// Subtracts the whole slots that passed, since the medium turns busy. A frame that needed no back-off
     /// needs one now.
     #[inline]
-    pub(super) fn turns_busy(&mut self, now: Time) {
+    pub(super) fn on_busy(&mut self, now: Time) {
         if self.slots > 0 {
             self.count(now);
         } else if self.immediate {
@@ -120,7 +120,7 @@ impl Contention {
     }
 
     #[inline]
-    pub(super) fn turns_idle(&mut self, now: Time) {
+    pub(super) fn on_idle(&mut self, now: Time) {
         self.idle_from = self.idle_from.max(now);
     }
 
@@ -129,11 +129,11 @@ impl Contention {
     /// transmitted at once if the medium has been idle for DIFS, and draws a back-off if the medium is busy
     /// (10.3.4.2).
     pub(super) fn wants(&mut self, now: Time, in_exchange: bool) -> Option<Time> {
-        if self.senses() || in_exchange || !self.unreserved(now) {
+        if self.is_busy() || in_exchange || !self.is_unreserved(now) {
             if self.slots == 0 {
                 self.draw();
             }
-            if self.senses() || in_exchange {
+            if self.is_busy() || in_exchange {
                 return None;
             }
             return Some(self.access());
@@ -176,12 +176,12 @@ impl Contention {
     }
 
     #[inline]
-    pub(super) fn heard_error(&mut self, now: Time) {
+    pub(super) fn on_error_frame(&mut self, now: Time) {
         self.eifs_from = now + self.error_wait;
     }
 
     #[inline]
-    pub(super) fn heard_good(&mut self) {
+    pub(super) fn on_good_frame(&mut self) {
         self.eifs_from = Time::ZERO;
     }
 

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_only_others_do_harm() {
+    fn without_error_model_only_interference_matters() {
         let frame_error = FrameError::new(&ErrorModel::None);
         let log = |noise, interference| {
             frame_error.log_success(DataRate::Ofdm54, 1.0, noise, interference)

@@ -7,7 +7,7 @@ use super::config::{ChannelConfig, RadioConfig};
 use super::fading::gamma;
 use super::power::{Power, from_dbm, from_units};
 use super::propagation::{Reach, distance_m, reach};
-use super::waves::propagation_delay;
+use super::propagation_events::propagation_delay;
 use crate::streams::stream;
 
 /// Mean power below which frames are ignored, dBm: 16 dB below thermal noise.

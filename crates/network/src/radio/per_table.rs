@@ -39,7 +39,7 @@ pub enum PerTableError {
         ratio: f64,
     },
     /// The SNRs of a rate do not increase.
-    #[error("line {line}: {snr_db} dB does not come after the {before_db} dB above it")]
+    #[error("line {line}: {snr_db} dB must be greater than the {before_db} dB above it")]
     Order {
         /// Line number, counted from 1.
         line: usize,
@@ -49,7 +49,7 @@ pub enum PerTableError {
         before_db: f64,
     },
     /// The table has no point.
-    #[error("no frame error ratio in it")]
+    #[error("the table has no frame error ratio")]
     Empty,
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn its_points_are_met_and_longer_frames_fail_more() {
+    fn table_points_are_exact_and_longer_frames_fail_more() {
         let table = PerTable::parse("per.csv", 1000, TABLE).unwrap();
         assert_eq!((table.name(), table.frame_bytes()), ("per.csv", 1000));
         let at = |snr_db, bytes| per(&table, DataRate::Cck11, snr_db, bytes).unwrap();
@@ -217,20 +217,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn table_errors_name_their_line() {
         let error = |text| {
             PerTable::parse("per.csv", 1000, text)
                 .unwrap_err()
                 .to_string()
         };
-        assert_eq!(error("rate,snr,per\n"), "no frame error ratio in it");
+        assert_eq!(
+            error("rate,snr,per\n"),
+            "the table has no frame error ratio"
+        );
         for (text, told) in [
             ("11,4,1\n11,6", "line 2: \"11,6\" is not a rate"),
             ("7,4,1", "line 1: 7 Mbit/s is no rate"),
             ("11,4,1.5", "line 1: a frame error ratio of 1.5"),
             (
                 "11,4,1\n11,4,0",
-                "line 2: 4 dB does not come after the 4 dB",
+                "line 2: 4 dB must be greater than the 4 dB",
             ),
             ("11,4,nan", "line 1: \"11,4,nan\" is not"),
         ] {

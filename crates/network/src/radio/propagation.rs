@@ -45,8 +45,8 @@ impl Propagation {
                 frequency_hz,
                 height_m,
             } => {
-                let crossing = 4.0 * PI * height_m * height_m * frequency_hz / LIGHT;
-                Some(if distance_m <= crossing {
+                let hop_event = 4.0 * PI * height_m * height_m * frequency_hz / LIGHT;
+                Some(if distance_m <= hop_event {
                     friis(*frequency_hz, distance_m)
                 } else {
                     40.0 * distance_m.log10() - 20.0 * (height_m * height_m).log10()

@@ -23,7 +23,7 @@ pub(super) struct RateSelector {
     successes: u32,
     failures: u32,
     /// Successes required for an increase.
-    asked: u32,
+    required: u32,
     /// Whether the next frame is the first at a faster rate.
     probing: bool,
 }
@@ -50,7 +50,7 @@ impl RateSelector {
             adapts,
             successes: 0,
             failures: 0,
-            asked: SUCCESSES,
+            required: SUCCESSES,
             probing: false,
         }
     }
@@ -68,7 +68,7 @@ impl RateSelector {
         self.failures = 0;
         self.successes += 1;
         self.probing = false;
-        if self.successes >= self.asked && self.at + 1 < self.rates.len() {
+        if self.successes >= self.required && self.at + 1 < self.rates.len() {
             self.at += 1;
             self.successes = 0;
             self.probing = true;
@@ -85,8 +85,8 @@ impl RateSelector {
         if !self.probing && self.failures < FAILURES {
             return;
         }
-        self.asked = match adapts {
-            Adapts::Aarf if self.probing => (2 * self.asked).min(MAX_SUCCESSES),
+        self.required = match adapts {
+            Adapts::Aarf if self.probing => (2 * self.required).min(MAX_SUCCESSES),
             _ => SUCCESSES,
         };
         self.at = self.at.saturating_sub(1);
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn aarf_asks_for_twice_as_many_each_time_that_climbing_fails() {
+    fn aarf_doubles_successes_after_a_failed_increase() {
         let mut aarf = selector(RateControl::Aarf, 0.0);
         aarf.failed();
         aarf.failed();
-        for asked in [10, 20, 40, 50, 50] {
+        for required in [10, 20, 40, 50, 50] {
             assert_eq!(aarf.rate(), DataRate::Cck5_5);
-            succeed(&mut aarf, asked - 1);
+            succeed(&mut aarf, required - 1);
             assert_eq!(aarf.rate(), DataRate::Cck5_5);
             aarf.succeeded();
             assert_eq!(aarf.rate(), DataRate::Cck11);

@@ -12,7 +12,7 @@ use super::standard::DataRate;
 pub(super) struct Receiver {
     noise: f64,
     /// Minimum interference that counts: a tenth of the noise.
-    countable: Power,
+    min_interference: Power,
     pub(super) sensitivity: Power,
     detection: Option<f64>,
     /// Power at each rate from which a frame without interference has no errors.
@@ -24,7 +24,7 @@ impl Receiver {
         let noise = from_dbm(noise_dbm(config.noise_figure_db)) as f64;
         Receiver {
             noise,
-            countable: (0.1 * noise) as Power,
+            min_interference: (0.1 * noise) as Power,
             sensitivity: from_dbm(config.sensitivity_dbm),
             detection: config
                 .preamble_detection
@@ -42,7 +42,7 @@ impl Receiver {
     /// Returns whether interference counts next to the noise.
     #[inline]
     pub(super) fn disturbed(&self, others: Power) -> bool {
-        others > self.countable
+        others > self.min_interference
     }
 }
 
@@ -62,7 +62,7 @@ fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct FrameShape {
     pub(super) rate: DataRate,
     pub(super) header: Header,
     pub(super) start: Time,
@@ -87,20 +87,20 @@ pub(super) struct Reception {
     undetected: bool,
     pub(super) overlapped: bool,
     /// Whether another frame of equal power started at the same time.
-    pub(super) rivalled: bool,
+    pub(super) tied: bool,
 }
 
 /// Frame that a radio receives: the current one or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum CaptureDecision {
     Keep,
     Take,
     /// The new one, which has a rival.
-    Rival,
+    Tied,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum ReceptionResult {
     Good,
     /// Error in the payload: the frame check sequence is wrong.
     BadPayload,
@@ -126,7 +126,7 @@ impl Reception {
             payload: 0.0,
             undetected: receiver.detection.is_some(),
             overlapped: false,
-            rivalled: false,
+            tied: false,
         }
     }
 
@@ -135,25 +135,29 @@ impl Reception {
     /// neither is received correctly. The one that ends `later` is kept, so the order of processing does
     /// not matter.
     #[inline]
-    pub(super) fn gives_way(
+    pub(super) fn is_replaced_by(
         &mut self,
         power: Power,
         now: Time,
         later: bool,
         capture: Option<f64>,
-    ) -> Choice {
+    ) -> CaptureDecision {
         let now = now - self.delay;
         let open =
             now == self.start || (self.undetected && now < self.start + PreambleDetection::AFTER);
         if open && power == self.signal {
-            self.rivalled = true;
-            return if later { Choice::Rival } else { Choice::Keep };
+            self.tied = true;
+            return if later {
+                CaptureDecision::Tied
+            } else {
+                CaptureDecision::Keep
+            };
         }
         let captured = |ratio| power as f64 >= ratio * self.signal as f64;
         if (open && power > self.signal) || capture.is_some_and(captured) {
-            Choice::Take
+            CaptureDecision::Take
         } else {
-            Choice::Keep
+            CaptureDecision::Keep
         }
     }
 
@@ -164,7 +168,7 @@ impl Reception {
         &mut self,
         now: Time,
         others: Power,
-        shape: &Shape,
+        shape: &FrameShape,
         receiver: &Receiver,
         frame_error: &FrameError,
     ) -> bool {
@@ -195,7 +199,7 @@ impl Reception {
         &mut self,
         now: Time,
         others: Power,
-        shape: &Shape,
+        shape: &FrameShape,
         receiver: &Receiver,
         frame_error: &FrameError,
     ) {
@@ -222,20 +226,20 @@ impl Reception {
 
     /// Returns the result; `draw` gives a number in [0, 1), and is called only if the result is uncertain.
     #[inline]
-    pub(super) fn outcome(&self, draw: impl FnOnce() -> f64) -> Read {
-        if self.rivalled {
-            return Read::BadHeader;
+    pub(super) fn outcome(&self, draw: impl FnOnce() -> f64) -> ReceptionResult {
+        if self.tied {
+            return ReceptionResult::BadHeader;
         }
         if self.header + self.payload > -f64::EPSILON / 4.0 {
-            return Read::Good;
+            return ReceptionResult::Good;
         }
         let drawn = draw();
         if drawn < (self.header + self.payload).exp() {
-            Read::Good
+            ReceptionResult::Good
         } else if drawn < self.header.exp() {
-            Read::BadPayload
+            ReceptionResult::BadPayload
         } else {
-            Read::BadHeader
+            ReceptionResult::BadHeader
         }
     }
 }
@@ -246,7 +250,7 @@ mod tests {
     use crate::radio::ErrorModel;
 
     #[test]
-    fn from_the_power_that_is_certain_the_longest_frame_has_no_errors() {
+    fn longest_frame_has_no_errors_at_error_free_power() {
         let frame_error = FrameError::new(&ErrorModel::Nist);
         let noise = from_dbm(noise_dbm(7.0)) as f64;
         for rate in DataRate::ALL {

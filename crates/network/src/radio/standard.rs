@@ -193,7 +193,7 @@ impl fmt::Display for Standard {
 
 /// Error: not the name of a standard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no standard: 802.11b, 802.11a and 802.11g are")]
+#[error("{0:?} is not a standard; allowed: 802.11b, 802.11a, 802.11g")]
 pub struct UnknownStandard(pub String);
 
 impl FromStr for Standard {
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_response_is_as_fast_as_the_basic_set_lets_it() {
+    fn response_rate_is_the_fastest_allowed_basic_rate() {
         use DataRate::{Cck5_5, Cck11, Dsss1, Dsss2, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm54};
         let ofdm = [Ofdm6, Ofdm12, Ofdm24];
         for (rate, basic, response) in [
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_round_trip() {
         for standard in Standard::ALL {
             assert_eq!(standard.to_string().parse(), Ok(standard));
         }

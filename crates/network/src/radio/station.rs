@@ -8,11 +8,11 @@ use ropewalk_quantities::Time;
 use super::airtime::Timing;
 use super::config::{QueueOrder, RadioConfig};
 use super::contention::Contention;
-use super::reception::{Receiver, Reception, Shape};
+use super::reception::{FrameShape, Receiver, Reception};
+use super::round_robin::RoundRobin;
 use super::standard::DataRate;
 use super::stats::{Airtime, RadioStats};
-use super::turns::Turns;
-use crate::medium::Carried;
+use crate::medium::MediumPacket;
 
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct Frame {
     pub(super) retry: bool,
     /// Whether its receiver has missed it because of other frames, or its own.
     pub(super) missed: bool,
-    pub(super) shape: Shape,
+    pub(super) shape: FrameShape,
 }
 
 impl Frame {
@@ -46,18 +46,18 @@ impl Frame {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum RadioState {
     Contending,
     Sending,
     /// Transmitting a frame after SIFS, in any state of the medium.
-    Answering,
+    Responding,
     /// Waiting for a response of this kind.
     Awaiting(FrameKind),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting<P> {
-    pub(super) carried: Carried<P>,
+pub(super) struct QueuedPacket<P> {
+    pub(super) carried: MediumPacket<P>,
     /// Index of its hop on the channel; and of its receiver.
     pub(super) hop: u32,
     pub(super) to: u32,
@@ -65,7 +65,7 @@ pub(super) struct Waiting<P> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct HeadAttempts {
     /// Short and long retry count: failed attempts of its RTS (or of itself without one), and of itself
     /// after an RTS.
     pub(super) short: u8,
@@ -77,7 +77,7 @@ pub(super) struct Head {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum TimeUse {
     Data,
     Retry,
     Ack,
@@ -89,17 +89,17 @@ pub(super) enum Use {
 #[derive(Clone, Debug)]
 pub(super) struct Station<P> {
     pub(super) contention: Contention,
-    pub(super) state: State,
+    pub(super) state: RadioState,
     pub(super) reception: Option<Reception>,
     /// Deadline for the start of a response.
     pub(super) deadline: Time,
     /// Whether a response that started in time is being received.
-    pub(super) answered: bool,
-    pub(super) answer: Option<Frame>,
-    pub(super) head: Head,
-    pub(super) queue: VecDeque<Waiting<P>>,
+    pub(super) response_started: bool,
+    pub(super) response: Option<Frame>,
+    pub(super) head: HeadAttempts,
+    pub(super) queue: VecDeque<QueuedPacket<P>>,
     /// Round robin over neighbours, if used.
-    pub(super) turns: Option<Turns>,
+    pub(super) round_robin: Option<RoundRobin>,
     pub(super) receiver: Receiver,
     pub(super) timing: Timing,
     pub(super) basic_rates: Box<[DataRate]>,
@@ -121,7 +121,7 @@ pub(super) struct Station<P> {
 #[derive(Clone, Copy, Debug)]
 struct Account {
     spent: [u64; 6],
-    using: Use,
+    using: TimeUse,
     since: Time,
     queue_since: Time,
 }
@@ -135,16 +135,16 @@ impl<P> Station<P> {
     ) -> Station<P> {
         Station {
             contention,
-            state: State::Contending,
+            state: RadioState::Contending,
             reception: None,
             deadline: Time::ZERO,
-            answered: false,
-            answer: None,
-            head: Head::default(),
+            response_started: false,
+            response: None,
+            head: HeadAttempts::default(),
             queue: VecDeque::new(),
-            turns: match config.queue_order {
+            round_robin: match config.queue_order {
                 QueueOrder::Fifo => None,
-                QueueOrder::RoundRobin => Some(Turns::default()),
+                QueueOrder::RoundRobin => Some(RoundRobin::default()),
             },
             receiver,
             timing: Timing::new(config),
@@ -160,7 +160,7 @@ impl<P> Station<P> {
             stats: RadioStats::default(),
             account: Account {
                 spent: [0; 6],
-                using: Use::Idle,
+                using: TimeUse::Idle,
                 since: Time::ZERO,
                 queue_since: Time::ZERO,
             },
@@ -169,7 +169,7 @@ impl<P> Station<P> {
 
     /// Sets the category of time from now on.
     #[inline]
-    pub(super) fn uses(&mut self, now: Time, using: Use) {
+    pub(super) fn set_time_use(&mut self, now: Time, using: TimeUse) {
         let account = &mut self.account;
         account.spent[account.using as usize] += (now - account.since).as_nanos();
         account.since = now;
@@ -179,20 +179,20 @@ impl<P> Station<P> {
     /// Sets the category of time while not transmitting: deferring if the queue has packets, otherwise
     /// idle.
     #[inline]
-    pub(super) fn rests(&mut self, now: Time) {
+    pub(super) fn set_not_transmitting(&mut self, now: Time) {
         let using = if self.queue.is_empty() {
-            Use::Idle
+            TimeUse::Idle
         } else {
-            Use::Defer
+            TimeUse::Defer
         };
-        self.uses(now, using);
+        self.set_time_use(now, using);
     }
 
     #[inline]
-    pub(super) fn joins(&mut self, now: Time, packet: Waiting<P>) {
+    pub(super) fn joins(&mut self, now: Time, packet: QueuedPacket<P>) {
         self.queue_changes(now);
-        if let Some(turns) = &mut self.turns {
-            turns.joins(packet.to);
+        if let Some(round_robin) = &mut self.round_robin {
+            round_robin.enqueue(packet.to);
         }
         self.queue.push_back(packet);
         self.stats.queue_max = self.stats.queue_max.max(self.queue.len() as u32);
@@ -203,10 +203,10 @@ impl<P> Station<P> {
     pub(super) fn head_leaves(&mut self, now: Time) {
         self.queue_changes(now);
         let left = self.queue.pop_front();
-        self.head = Head::default();
-        if let (Some(turns), Some(left)) = (&mut self.turns, left) {
-            turns.leaves(left.to);
-            if let Some(next) = turns.next() {
+        self.head = HeadAttempts::default();
+        if let (Some(round_robin), Some(left)) = (&mut self.round_robin, left) {
+            round_robin.dequeue(left.to);
+            if let Some(next) = round_robin.next() {
                 let place = self.queue.iter().position(|waiting| waiting.to == next);
                 if let Some(first) = place.and_then(|place| self.queue.remove(place)) {
                     self.queue.push_front(first);
@@ -226,17 +226,17 @@ impl<P> Station<P> {
     pub(super) fn stats(&self, now: Time) -> RadioStats {
         let mut spent = self.account.spent;
         spent[self.account.using as usize] += (now - self.account.since).as_nanos();
-        let of = |using: Use| Time::from_nanos(spent[using as usize]);
+        let of = |using: TimeUse| Time::from_nanos(spent[using as usize]);
         let queued =
             u128::from((now - self.account.queue_since).as_nanos()) * self.queue.len() as u128;
         RadioStats {
             airtime: Airtime {
-                data: of(Use::Data),
-                retries: of(Use::Retry),
-                ack: of(Use::Ack),
-                control: of(Use::Control),
-                defer: of(Use::Defer),
-                idle: of(Use::Idle),
+                data: of(TimeUse::Data),
+                retries: of(TimeUse::Retry),
+                ack: of(TimeUse::Ack),
+                control: of(TimeUse::Control),
+                defer: of(TimeUse::Defer),
+                idle: of(TimeUse::Idle),
             },
             queue_packet_ns: self.stats.queue_packet_ns + queued,
             ..self.stats

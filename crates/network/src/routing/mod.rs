@@ -7,13 +7,13 @@
 //! split nodes for nodes, and a search for zones.
 //!
 //! ```
-//! use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
+//! use ropewalk_network::routing::{Graph, Method, Routing, RouteRequest};
 //!
 //! let mut square = Graph::new(4);
 //! for [one, other] in [[0, 1], [0, 2], [1, 3], [2, 3]] {
 //!     square.add_link([one, other], 1);
 //! }
-//! let wanted = Wanted {
+//! let wanted = RouteRequest {
 //!     routing: Routing::NodeDisjoint,
 //!     method: Method::Greedy,
 //!     most: 2,
@@ -57,7 +57,7 @@ pub enum Method {
 
 /// Request for routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RouteRequest {
     /// Elements that the routes must not share.
     pub routing: Routing,
     /// Method of search.
@@ -68,7 +68,7 @@ pub struct Wanted {
 
 /// Result of a route search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundRoutes {
     /// Routes, lightest first.
     pub routes: Vec<Route>,
     /// Whether the routes are proven to be the best of the method. Deciding whether two zone-disjoint
@@ -134,13 +134,13 @@ impl Method {
     }
 }
 
-impl Wanted {
+impl RouteRequest {
     /// Returns the routes from one node to another; none if they are not connected.
     ///
     /// # Panics
     /// If a node is not in the graph, or both are the same.
     #[must_use]
-    pub fn routes(&self, graph: &Graph, from: usize, to: usize) -> Found {
+    pub fn routes(&self, graph: &Graph, from: usize, to: usize) -> FoundRoutes {
         assert_ne!(from, to, "a route leads from one node to another");
         let (routes, proven) = match (self.routing, self.method) {
             (Routing::Shortest, _) => {
@@ -155,7 +155,7 @@ impl Wanted {
             (Routing::NodeDisjoint, _) => (least::routes(graph, from, to, self.most, true), true),
             (Routing::ZoneDisjoint, _) => zone::routes(graph, from, to, self.most, MAX_STEPS),
         };
-        Found { routes, proven }
+        FoundRoutes { routes, proven }
     }
 }
 

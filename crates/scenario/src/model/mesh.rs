@@ -1,17 +1,17 @@
 //! A mesh with random positions, and its routes.
 
-use ropewalk_network::mesh::{Drawing, Drawn};
-use ropewalk_network::routing::{Found, Wanted};
+use ropewalk_network::mesh::{GeneratedMesh, MeshGenerator};
+use ropewalk_network::routing::{FoundRoutes, RouteRequest};
 
 /// Settings of `[mesh]`, and the generated nodes, links and paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
     /// Distribution of positions.
-    pub drawing: Drawing,
+    pub drawing: MeshGenerator,
     /// File of the positions, if any.
     pub placement_file: Option<String>,
     /// Routes to search for.
-    pub wanted: Wanted,
+    pub wanted: RouteRequest,
     /// Link weight that routes minimise.
     pub weight: MeshWeight,
     /// Break ties between routes at random.
@@ -22,9 +22,9 @@ pub struct Mesh {
     /// Seed of positions and ties.
     pub seed: u64,
     /// Positions.
-    pub drawn: Drawn,
+    pub drawn: GeneratedMesh,
     /// Routes, which are the scenario's paths, in the same order.
-    pub found: Found,
+    pub found: FoundRoutes,
     /// Number of disjoint routes between the ends: link-, node- and zone-disjoint.
     pub disjoint: [usize; 3],
 }

@@ -1,9 +1,9 @@
 //! Resolution of `[mesh]`: nodes at random positions, and routes.
 
 use ropewalk_network::LinkConfig;
-use ropewalk_network::mesh::{Deployment, Drawing, MAX_DRAWS, Placement, Require};
+use ropewalk_network::mesh::{Deployment, MAX_DRAWS, MeshGenerator, Placement, Require};
 use ropewalk_network::radio::{LinkMetric, Propagation, RadioConfig};
-use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
+use ropewalk_network::routing::{Graph, Method, RouteRequest, Routing};
 use ropewalk_network::stream;
 
 use super::Traces;
@@ -46,7 +46,7 @@ pub(super) fn mesh(
     let (Some(placement), Some(nodes), true) = (placement, nodes, report.is_empty()) else {
         return None;
     };
-    let drawing = Drawing {
+    let drawing = MeshGenerator {
         nodes,
         area_m,
         placement,
@@ -55,7 +55,7 @@ pub(super) fn mesh(
         source_near_m: pair(section, "source_near").unwrap_or([0.2 * width, 0.5 * height]),
         destination_near_m: pair(section, "destination_near")
             .unwrap_or([0.8 * width, 0.5 * height]),
-        require_routes: Drawing::required(wanted.method, require_routes.unwrap_or_default()),
+        require_routes: MeshGenerator::required(wanted.method, require_routes.unwrap_or_default()),
     };
     let drawn = match drawing.draw(&mut stream(seed, "mesh"), MAX_DRAWS) {
         Ok(drawn) => drawn,
@@ -86,10 +86,10 @@ pub(super) fn mesh(
     if random_ties {
         graph.shuffle_ties(&mut stream(seed, "mesh/ties"));
     }
-    let routes = |wanted: &Wanted| wanted.routes(&graph, drawn.source, drawn.destination);
+    let routes = |wanted: &RouteRequest| wanted.routes(&graph, drawn.source, drawn.destination);
     let found = routes(&wanted);
     let disjoint = Routing::DISJOINT.map(|routing| {
-        let all = Wanted {
+        let all = RouteRequest {
             routing,
             method: wanted.method,
             most: MAX_ROUTES,
@@ -240,10 +240,10 @@ fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     }
 }
 
-pub(super) fn wanted(section: &Section) -> Wanted {
+pub(super) fn wanted(section: &Section) -> RouteRequest {
     let routing = section.value::<String>("routing");
     let method = section.value::<String>("method");
-    Wanted {
+    RouteRequest {
         routing: Routing::from_name(&routing).expect("a known word"),
         method: Method::from_name(&method).expect("a known word"),
         most: routes(section),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ropewalk_network::LinkConfig;
-use ropewalk_network::routing::{Graph, Wanted};
+use ropewalk_network::routing::{Graph, RouteRequest};
 
 use crate::error::Problem;
 use crate::report::Report;
@@ -56,7 +56,7 @@ impl Nodes {
     ///
     /// # Panics
     /// If no link names one of the nodes.
-    pub fn ways(&self, from: &str, to: &str, wanted: Wanted) -> Vec<Vec<usize>> {
+    pub fn ways(&self, from: &str, to: &str, wanted: RouteRequest) -> Vec<Vec<usize>> {
         let [from, to] = [self.by_name[from], self.by_name[to]];
         let found = wanted.routes(&self.graph, from, to);
         let links = |links: &[usize]| links.iter().map(|link| self.links[*link]).collect();
@@ -113,8 +113,8 @@ mod tests {
         Nodes::new(&links.collect::<Vec<_>>())
     }
 
-    fn apart(most: usize) -> Wanted {
-        Wanted {
+    fn apart(most: usize) -> RouteRequest {
+        RouteRequest {
             routing: Routing::LinkDisjoint,
             method: Method::Greedy,
             most,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ropewalk_network::LinkConfig;
-use ropewalk_network::routing::{Method, Routing, Wanted};
+use ropewalk_network::routing::{Method, RouteRequest, Routing};
 
 use super::links::count;
 use super::mesh;
@@ -109,7 +109,7 @@ impl Paths {
         let Some([from, to]) = ends(section, &self.nodes, report) else {
             return Vec::new();
         };
-        let apart = Wanted {
+        let apart = RouteRequest {
             routing: Routing::LinkDisjoint,
             method: Method::Greedy,
             most: MAX_PATHS,

@@ -34,11 +34,11 @@ pub(crate) struct Flow {
 impl Flow {
     /// Returns the playing time in the buffer of its player, if it is recorded and has one.
     pub(crate) fn player_buffer(&mut self, now: Time) -> Option<Time> {
-        if let Some(conversation) = self.application.conversation() {
-            return conversation.held(now);
+        if let Some(requests) = self.application.requests_mut() {
+            return requests.buffered(now);
         }
         let recorder = self.recorder.as_deref_mut()?;
-        recorder.timeliness.as_mut()?.held(now)
+        recorder.timeliness.as_mut()?.buffered(now)
     }
 
     /// Records data delivered in order; returns whether that completes the recorded transfer.
@@ -48,7 +48,7 @@ impl Flow {
             return self.note_datagram(now);
         }
         let end = self.host.delivered();
-        if self.application.conversation().is_some() {
+        if self.application.requests_mut().is_some() {
             self.note_answers(now, end);
         }
         let recorder = self.recorder.as_mut();
@@ -58,16 +58,16 @@ impl Flow {
     /// Records responses up to `end`, delivered in order to the reader.
     #[inline(never)]
     fn note_answers(&mut self, now: Time, end: u64) {
-        if let Some(conversation) = self.application.conversation() {
-            conversation.delivered(now, end);
+        if let Some(requests) = self.application.requests_mut() {
+            requests.delivered(now, end);
         }
     }
 
     /// Records bytes of requests, delivered in order to the client.
     #[cold]
     pub(crate) fn note_requests(&mut self, now: Time, bytes: u64) {
-        if let Some(conversation) = self.application.conversation() {
-            conversation.heard(now, bytes);
+        if let Some(requests) = self.application.requests_mut() {
+            requests.on_request_bytes(now, bytes);
         }
     }
 

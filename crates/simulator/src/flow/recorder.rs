@@ -109,7 +109,7 @@ impl FlowRecorder {
         let completes = total == Some(end) && !self.complete;
         if completes {
             self.complete = true;
-            application.give_back();
+            application.release_memory();
         }
         completes
     }
@@ -237,7 +237,7 @@ fn capacity_between<P: Copy, M: Medium<P>>(
     let routes: BTreeSet<RouteId> = routes.iter().map(|[there, _]| *there).collect();
     let mut counted = BTreeSet::new();
     let capacity = |link: LinkId| {
-        if !network.is_wire(link) {
+        if !network.is_wired(link) {
             return None;
         }
         let link = network.link(link, Direction::Forward);

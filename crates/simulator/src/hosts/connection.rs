@@ -8,7 +8,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Terms;
 use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
 
-use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
+use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::{EndpointId, EventRecorders};
 
@@ -166,13 +166,13 @@ pub(super) fn endpoint_id(end: usize) -> EndpointId {
     EndpointId {
         end,
         first: 0,
-        dial: 0,
+        generation: 0,
     }
 }
 
-impl Sends for Connection {
+impl SendingHost for Connection {
     #[inline(always)]
-    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+    fn poll_application(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
             application.fill(now, &mut self.ends[CLIENT]);
         } else {
@@ -195,7 +195,7 @@ impl Sends for Connection {
             end,
             route: subflow,
             subflow,
-            dial: 0,
+            generation: 0,
             slot: 0,
             size: self.headers + segment.header_len() + segment.len,
         })

@@ -9,7 +9,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Traffic};
 use ropewalk_transport::{Counters, Segment, SubflowState};
 
-use super::verbs::{CLIENT, Delivered, FirstHop, Incoming, Outgoing, Sends};
+use super::sending_host::{CLIENT, Delivered, FirstHop, Incoming, Outgoing, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
 use crate::sink::Sink;
@@ -103,7 +103,7 @@ impl Datagrams {
     }
 
     /// Counts a datagram that left the medium it had entered first.
-    pub(crate) fn left_medium(&mut self) {
+    pub(crate) fn on_first_hop_exit(&mut self) {
         if let Pace::InMedium { count, full } = &mut self.pace {
             *count -= 1;
             *full = false;
@@ -193,10 +193,10 @@ impl Sink for Datagrams {
     }
 }
 
-impl Sends for Datagrams {
-    const ASKS_FIRST_HOP: bool = true;
+impl SendingHost for Datagrams {
+    const NEEDS_FIRST_HOP: bool = true;
 
-    fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
+    fn poll_application(&mut self, now: Time, _: usize, application: &mut Application) {
         if self.unsent == 0 && !self.closed && self.may_send(now) {
             application.fill(now, self);
         }
@@ -227,16 +227,16 @@ impl Sends for Datagrams {
             end: CLIENT,
             route: 0,
             subflow: 0,
-            dial: 0,
+            generation: 0,
             slot: 0,
             size: self.headers + len,
         })
     }
 
-    fn entered(&mut self, now: Time, first_hop: FirstHop) {
+    fn on_first_hop(&mut self, now: Time, first_hop: FirstHop) {
         let accepted = first_hop.offer == Offer::Accepted;
         self.in_network += u64::from(accepted);
-        let before = match (self.pace, first_hop.wants) {
+        let before = match (self.pace, first_hop.next_offer) {
             (Pace::Messages, _) => return,
             (_, Some(time)) => {
                 self.pace = Pace::At(time);
@@ -255,7 +255,7 @@ impl Sends for Datagrams {
         };
     }
 
-    fn wants_turn(&self, now: Time) -> bool {
+    fn needs_poll(&self, now: Time) -> bool {
         self.pace != Pace::Messages && !self.closed && self.may_send(now)
     }
 

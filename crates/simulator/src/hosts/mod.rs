@@ -8,9 +8,9 @@ mod aggregation;
 mod connection;
 mod datagrams;
 mod mptcp_ns3;
+mod sending_host;
 mod striped;
 mod tunnel;
-mod verbs;
 mod virtual_device;
 
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use aggregation::Aggregation;
 use connection::Connection;
 pub(crate) use datagrams::Datagrams;
 use mptcp_ns3::MptcpNs3;
+pub(crate) use sending_host::{CLIENT, Delivered, FirstHop, Incoming, SERVER, SendingHost};
 use striped::Striped;
 use tunnel::Tunnel;
-pub(crate) use verbs::{CLIENT, Delivered, FirstHop, Incoming, SERVER, Sends};
 
 #[derive(Debug)]
 pub(crate) enum Host {
@@ -64,7 +64,7 @@ macro_rules! each {
     };
 }
 
-/// Runs the same code with any host, as one that [`Sends`].
+/// Runs the same code with any host, as one that [`SendingHost`].
 macro_rules! send_by {
     ($host:expr, $sender:ident => $call:expr) => {
         match $host {
@@ -223,13 +223,13 @@ impl Host {
     ) -> Delivered {
         match self {
             Host::Connection(connection) => connection.handle_packet(now, &packet, recorders),
-            others => others.handle_packet_apart(now, packet, recorders),
+            others => others.handle_packet_general(now, packet, recorders),
         }
     }
 
     /// Not inlined, so that large hosts do not slow down the usual one.
     #[inline(never)]
-    fn handle_packet_apart<R: EventRecorders>(
+    fn handle_packet_general<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: Incoming<'_>,
@@ -249,10 +249,10 @@ impl Host {
     }
 
     /// Handles a packet that left the medium it had entered first; returns whether another may be sent.
-    pub(crate) fn left_medium(&mut self) -> bool {
+    pub(crate) fn on_first_hop_exit(&mut self) -> bool {
         match self {
             Host::Datagrams(datagrams) => {
-                datagrams.left_medium();
+                datagrams.on_first_hop_exit();
                 true
             }
             Host::Connection(_)

@@ -14,7 +14,7 @@ use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Ack, Data, Policy, Receiver, Sender, Settings};
 use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
 
-use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
+use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
 use crate::sink::Sink;
@@ -222,7 +222,7 @@ impl MptcpNs3 {
             end,
             route: subflow,
             subflow,
-            dial: 0,
+            generation: 0,
             slot: 0,
             size: self.headers + segment.header_len() + segment.len,
         }
@@ -238,8 +238,8 @@ impl Sink for Sender {
     }
 }
 
-impl Sends for MptcpNs3 {
-    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+impl SendingHost for MptcpNs3 {
+    fn poll_application(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
             application.fill(now, &mut self.sender);
         }

@@ -7,7 +7,7 @@ use ropewalk_striping::tunnel::Scheduler;
 use ropewalk_transport::Segment;
 
 use super::connection::Connection;
-use super::verbs::{Outgoing, Sends};
+use super::sending_host::{Outgoing, SendingHost};
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
 use crate::application::Application;
@@ -51,9 +51,9 @@ impl Striped {
     }
 }
 
-impl Sends for Striped {
-    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
-        self.connection.turn(now, end, application);
+impl SendingHost for Striped {
+    fn poll_application(&mut self, now: Time, end: usize, application: &mut Application) {
+        self.connection.poll_application(now, end, application);
     }
 
     fn poll_transmit<R: EventRecorders>(

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_all_in_order_and_are_not_many() {
+    fn bins_are_sorted_complete_and_few() {
         for values in [
             (1..=150).map(|i| i * 1_000_000).collect::<Vec<u64>>(),
             (1..=100_000).map(|i| i * 7_919).collect(),

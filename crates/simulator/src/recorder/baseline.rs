@@ -6,8 +6,8 @@ use ropewalk_transport::Counters;
 
 use crate::air::{Air, AirCounts};
 use crate::hosts::Host;
-use crate::shares::Shares;
-use crate::world::World;
+use crate::route_bytes::RouteBytes;
+use crate::run_state::RunState;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Baseline {
@@ -15,7 +15,7 @@ pub(crate) struct Baseline {
     pub(crate) links: Vec<LinkCounters>,
     pub(crate) transmitted: Vec<u64>,
     pub(crate) in_air: AirCounts,
-    pub(crate) shares: Shares,
+    pub(crate) route_bytes: RouteBytes,
     pub(crate) delivered: Vec<u64>,
     /// Each recorded flow; `None` for others.
     pub(crate) flows: Vec<Option<FlowBaseline>>,
@@ -37,29 +37,29 @@ pub(crate) struct SubflowBaseline {
 }
 
 impl Baseline {
-    pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) -> Baseline {
-        let in_air = AirCounts::take(now, &world.network);
-        let links = world.links().map(|link| {
-            if !world.network.is_wire(link) {
+    pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, state: &mut RunState<T, M>) -> Baseline {
+        let in_air = AirCounts::take(now, &state.network);
+        let links = state.links().map(|link| {
+            if !state.network.is_wired(link) {
                 return (LinkCounters::default(), 0);
             }
-            let forward = world.network.link_mut(link, Direction::Forward);
+            let forward = state.network.link_mut(link, Direction::Forward);
             (forward.counters(), forward.transmitted(now).as_u64())
         });
         let (links, transmitted) = links.unzip();
-        let flows = world.flows.iter();
+        let flows = state.flows.iter();
         Baseline {
             links,
             transmitted,
             in_air,
-            shares: world.shares.clone(),
+            route_bytes: state.route_bytes.clone(),
             delivered: flows.clone().map(|flow| flow.host.delivered()).collect(),
             flows: flows
                 .map(|flow| {
                     Some(FlowBaseline::take(&flow.host)).filter(|_| flow.recorder.is_some())
                 })
                 .collect(),
-            data_packets: world.data_packets(),
+            data_packets: state.data_packets(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
 
+use crate::run_state::RunState;
 use crate::timeline::CompetitorTimeline;
-use crate::world::World;
 
 #[derive(Debug)]
 pub(super) struct Competitors {
@@ -35,13 +35,13 @@ impl Competitors {
         })
     }
 
-    pub(super) fn add_rows<T: Copy, M>(&mut self, now: Time, world: &World<T, M>) {
+    pub(super) fn add_rows<T: Copy, M>(&mut self, now: Time, state: &RunState<T, M>) {
         if now == self.time {
             return;
         }
         let mut delivered = vec![0; self.counts.len()];
-        let competing = world.flows.partition_point(|flow| flow.entry < self.first);
-        for flow in &world.flows[competing..] {
+        let competing = state.flows.partition_point(|flow| flow.entry < self.first);
+        for flow in &state.flows[competing..] {
             delivered[flow.entry - self.first] += flow.host.delivered();
         }
         let span = (now - self.time).as_secs_f64();

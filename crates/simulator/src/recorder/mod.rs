@@ -8,8 +8,8 @@ use ropewalk_scenario::Scenario;
 
 use crate::Options;
 use crate::air::Air;
+use crate::run_state::RunState;
 use crate::timeline::CompetitorTimeline;
-use crate::world::World;
 pub(crate) use baseline::Baseline;
 use competitors::Competitors;
 
@@ -47,10 +47,10 @@ impl Recorder {
     }
 
     /// Takes the baseline at the end of the warm-up, and a row of each timeline at each step.
-    pub(crate) fn sample<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
+    pub(crate) fn sample<T: Copy, M: Air<T>>(&mut self, now: Time, state: &mut RunState<T, M>) {
         if self.baseline.is_none() && now >= self.warmup {
-            self.baseline = Some(Baseline::take(now, world));
-            for flow in &mut world.flows {
+            self.baseline = Some(Baseline::take(now, state));
+            for flow in &mut state.flows {
                 flow.host.restart_reorder_buffer_max();
                 if let Some(recorder) = &mut flow.recorder {
                     recorder.end_warmup();
@@ -61,14 +61,14 @@ impl Recorder {
             && now >= self.next_step
         {
             self.next_step += step;
-            self.add_rows(now, world);
+            self.add_rows(now, state);
         }
     }
 
     /// Ends the last step of the timelines, at the end of the run.
-    pub(crate) fn finish<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
+    pub(crate) fn finish<T: Copy, M: Air<T>>(&mut self, now: Time, state: &mut RunState<T, M>) {
         if self.step.is_some() {
-            self.add_rows(now, world);
+            self.add_rows(now, state);
         }
     }
 
@@ -77,15 +77,15 @@ impl Recorder {
         self.competitors.take().map(Competitors::take)
     }
 
-    fn add_rows<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
-        for flow in &mut world.flows {
+    fn add_rows<T: Copy, M: Air<T>>(&mut self, now: Time, state: &mut RunState<T, M>) {
+        for flow in &mut state.flows {
             let held = flow.player_buffer(now);
             if let Some(recorder) = &mut flow.recorder {
-                recorder.add_rows(now, &flow.host, &world.network, &flow.routes, held);
+                recorder.add_rows(now, &flow.host, &state.network, &flow.routes, held);
             }
         }
         if let Some(competitors) = &mut self.competitors {
-            competitors.add_rows(now, world);
+            competitors.add_rows(now, state);
         }
     }
 }

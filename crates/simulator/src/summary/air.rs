@@ -36,7 +36,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     name: self.scenario.wireless.channels[number].config.name.clone(),
                     busy_ratio: ratio(busy, time),
                     collision_ratio: collisions as f64 / attempts.max(1) as f64,
-                    airtime: shares(sum),
+                    airtime: route_bytes(sum),
                 }
             })
             .collect()
@@ -60,7 +60,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                         drops_lifetime: to.drops_lifetime - from.drops_lifetime,
                         collisions: to.collisions - from.collisions,
                         airtime_ratio: ratio(airtime.sending(), airtime.total()),
-                        airtime: shares(airtime),
+                        airtime: route_bytes(airtime),
                     }
                 })
             })
@@ -128,7 +128,7 @@ fn ratio(part: Time, whole: Time) -> f64 {
 }
 
 /// Returns fractions of the sum of times of one or several radios; idle if the sum is zero.
-fn shares(of: Airtime) -> AirtimeShares {
+fn route_bytes(of: Airtime) -> AirtimeShares {
     let total = of.total();
     if total == Time::ZERO {
         return AirtimeShares {

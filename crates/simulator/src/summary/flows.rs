@@ -9,25 +9,25 @@ use ropewalk_transport::{Counters, DEFAULT_DUP_THRESH};
 
 use super::{Span, mbps};
 use crate::air::Air;
-use crate::conversation::Conversation;
 use crate::flow::may_undo;
 use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
-use crate::timeliness::Late;
+use crate::request_response::RequestResponse;
+use crate::timeliness::LateCounts;
 
-pub(super) struct Measured {
+pub(super) struct FlowMeasurement {
     pub(super) goodput_mbps: f64,
     pub(super) delivered_bytes: u64,
     pub(super) completion_s: Option<f64>,
 }
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
-    pub(super) fn flow(&self, number: usize) -> Measured {
-        let flow = &self.world.flows[number];
+    pub(super) fn flow(&self, number: usize) -> FlowMeasurement {
+        let flow = &self.state.flows[number];
         let delivered_bytes = self.end.delivered[number] - self.start.delivered[number];
         let completed = flow.recorder.as_deref().filter(|of| of.complete);
         let first_write = flow.application.first_write().unwrap_or(Time::ZERO);
-        Measured {
+        FlowMeasurement {
             goodput_mbps: mbps(delivered_bytes, self.seconds(number)),
             delivered_bytes,
             completion_s: completed.map(|of| (of.last_delivery - first_write).as_secs_f64()),
@@ -37,7 +37,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Returns the duration of a flow's measurement: from its first write (of a competitor, its start) or
     /// the end of the warm-up, to its completion or the end of the run.
     fn seconds(&self, number: usize) -> f64 {
-        let flow = &self.world.flows[number];
+        let flow = &self.state.flows[number];
         let (from, to) = match flow.recorder.as_deref() {
             Some(recorder) => {
                 let completed = recorder.complete.then_some(recorder.last_delivery);
@@ -62,7 +62,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 
     pub(super) fn of_entry(&self, entry: usize) -> Range<usize> {
-        let flows = &self.world.flows;
+        let flows = &self.state.flows;
         // Flows are in the order of their entries.
         let first = flows.partition_point(|flow| flow.entry < entry);
         first..flows.partition_point(|flow| flow.entry <= entry)
@@ -71,15 +71,16 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
         if let Traffic::Requested(_) = traffic {
-            let own = self.world.flows[self.of_entry(entry)].iter();
-            let said: Vec<&Conversation> = own.filter_map(|flow| flow.application.said()).collect();
-            return Conversation::summary(&said, self.end_at);
+            let own = self.state.flows[self.of_entry(entry)].iter();
+            let said: Vec<&RequestResponse> =
+                own.filter_map(|flow| flow.application.requests()).collect();
+            return RequestResponse::summary(&said, self.end_at);
         }
         if traffic.deadline().is_none() {
             return ApplicationSummary::default();
         }
-        let (mut late, mut delays, mut stall) = (Late::default(), Histogram::new(), None);
-        for flow in &self.world.flows[self.of_entry(entry)] {
+        let (mut late, mut delays, mut stall) = (LateCounts::default(), Histogram::new(), None);
+        for flow in &self.state.flows[self.of_entry(entry)] {
             let Some(recorder) = flow.recorder.as_deref() else {
                 continue;
             };
@@ -94,7 +95,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         late.summary(traffic, &delays, stall)
     }
 
-    pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
+    pub(super) fn flows(&self, all: &[FlowMeasurement]) -> Vec<FlowSummary> {
         let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
         let entries = self.scenario.flows.iter().enumerate();
         entries
@@ -108,7 +109,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 let completions = all[own.clone()].iter().map(|of| of.completion_s);
                 let completions: Option<Vec<f64>> = completions.collect();
                 let mut delays = Histogram::new();
-                let recorders = self.world.flows[own.clone()].iter();
+                let recorders = self.state.flows[own.clone()].iter();
                 let recorders = recorders.map(|flow| flow.recorder.as_deref());
                 for recorder in recorders.flatten() {
                     delays.merge(&recorder.delays);
@@ -134,7 +135,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 
     pub(super) fn subflows(&self, number: usize) -> Vec<SubflowSummary> {
-        let flow = &self.world.flows[number];
+        let flow = &self.state.flows[number];
         let [start, end] = [&self.start, &self.end].map(|at| at.flows[number].as_ref());
         let (Some(start), Some(end)) = (start, end) else {
             return Vec::new();

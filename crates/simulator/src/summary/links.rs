@@ -9,16 +9,16 @@ use crate::outcome::{LinkShare, LinkSummary};
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Returns the links in the order of the scenario, forward direction.
     pub(super) fn links(&self) -> Vec<LinkSummary> {
-        let mut shares = self.link_shares();
+        let mut route_bytes = self.link_shares();
         let links = self.scenario.links.iter().enumerate();
         links
             .map(|(index, link)| {
                 if self.scenario.wireless.link(index).is_some() {
-                    return self.radio_link(index, std::mem::take(&mut shares[index]));
+                    return self.radio_link(index, std::mem::take(&mut route_bytes[index]));
                 }
                 let (from, to) = (&self.start.links[index], &self.end.links[index]);
                 let forward = self
-                    .world
+                    .state
                     .network
                     .link(LinkId::new(index), Direction::Forward);
                 let capacity = forward.capacity_between(self.warmup.min(self.end_at), self.end_at);
@@ -35,7 +35,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     attempts: None,
                     frame_error_ratio: None,
                     drops_tries: None,
-                    flows: std::mem::take(&mut shares[index]),
+                    flows: std::mem::take(&mut route_bytes[index]),
                 }
             })
             .collect()
@@ -54,26 +54,26 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
 
     /// Returns the share of each flow in each link, if there are several flows.
     fn link_shares(&self) -> Vec<Vec<LinkShare>> {
-        let mut shares = vec![Vec::new(); self.scenario.links.len()];
-        if self.world.flows.len() == 1 {
-            return shares;
+        let mut route_bytes = vec![Vec::new(); self.scenario.links.len()];
+        if self.state.flows.len() == 1 {
+            return route_bytes;
         }
         // Last flow and path for which each link was counted.
-        let mut met = vec![None; shares.len()];
+        let mut met = vec![None; route_bytes.len()];
         for (entry, flow) in self.scenario.flows.iter().enumerate() {
             let mut paths = flow.paths.clone();
             paths.sort_unstable();
             paths.dedup();
             for path in paths {
-                let route = self.world.routes[path][0];
-                let [from, to] = [&self.start, &self.end].map(|at| at.shares.of(entry, route));
+                let route = self.state.routes[path][0];
+                let [from, to] = [&self.start, &self.end].map(|at| at.route_bytes.of(entry, route));
                 for &link in &self.scenario.paths[path].hops {
                     let before = met[link].replace((entry, path));
                     if before == Some((entry, path)) {
                         // A path may pass a link twice.
                         continue;
                     }
-                    match (before, shares[link].last_mut()) {
+                    match (before, route_bytes[link].last_mut()) {
                         (
                             Some((same, _)),
                             Some(LinkShare {
@@ -82,7 +82,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                         ) if same == entry => {
                             *delivered_bytes += to - from;
                         }
-                        _ => shares[link].push(LinkShare {
+                        _ => route_bytes[link].push(LinkShare {
                             name: flow.name.clone(),
                             delivered_bytes: to - from,
                             share: 0.0,
@@ -91,12 +91,12 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 }
             }
         }
-        for shares in &mut shares {
-            let all: u64 = shares.iter().map(|share| share.delivered_bytes).sum();
-            for share in shares {
+        for route_bytes in &mut route_bytes {
+            let all: u64 = route_bytes.iter().map(|share| share.delivered_bytes).sum();
+            for share in route_bytes {
                 share.share = share.delivered_bytes as f64 / all.max(1) as f64;
             }
         }
-        shares
+        route_bytes
     }
 }

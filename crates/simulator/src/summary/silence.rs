@@ -3,7 +3,7 @@
 use ropewalk_network::Counters;
 
 use super::Span;
-use super::flows::Measured;
+use super::flows::FlowMeasurement;
 use crate::air::Air;
 
 /// Maximum number of links whose packets a warning counts.
@@ -11,7 +11,7 @@ const SHOWN: usize = 4;
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Returns a warning for each entry of the scenario whose flows delivered nothing.
-    pub(super) fn silent_flows(&self, all: &[Measured]) -> Vec<String> {
+    pub(super) fn silent_flows(&self, all: &[FlowMeasurement]) -> Vec<String> {
         let entries = self.scenario.flows.iter().enumerate();
         let silent = entries.filter(|(entry, _)| {
             let mut own = all[self.of_entry(*entry)].iter();
@@ -38,7 +38,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         if described.start >= self.end_at {
             return format!("it starts {} after the beginning", described.start);
         }
-        let mut recorded = own.map(|flow| &self.world.flows[flow]);
+        let mut recorded = own.map(|flow| &self.state.flows[flow]);
         if recorded.all(|flow| flow.recorder.is_some() && flow.application.first_write().is_none())
         {
             return format!(

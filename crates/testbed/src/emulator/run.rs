@@ -4,7 +4,9 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::Instant;
 
-use ropewalk_network::{Advance, Crossing, Direction, DropReason, LinkId, Network, Watch};
+use ropewalk_network::{
+    Advance, Direction, DropReason, HopEvent, LinkId, Network, NetworkObserver,
+};
 use ropewalk_quantities::Time;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
@@ -58,24 +60,24 @@ impl Packet {
     }
 }
 
-impl Watch<Packet> for Watching {
-    const WATCHES: bool = true;
+impl NetworkObserver<Packet> for Watching {
+    const ENABLED: bool = true;
 
-    fn enters(&mut self, at: &Crossing, packet: &mut Packet) {
+    fn enters(&mut self, at: &HopEvent, packet: &mut Packet) {
         let bytes = packet.bytes(&self.pool);
         if let Some(tap) = &mut self.tap {
             tap.enters(at, bytes);
         }
     }
 
-    fn leaves(&mut self, at: &Crossing, packet: &mut Packet) {
+    fn leaves(&mut self, at: &HopEvent, packet: &mut Packet) {
         let bytes = packet.bytes(&self.pool);
         if let Some(tap) = &mut self.tap {
             tap.leaves(at, bytes);
         }
     }
 
-    fn dropped(&mut self, at: &Crossing, packet: &mut Packet, reason: DropReason) {
+    fn dropped(&mut self, at: &HopEvent, packet: &mut Packet, reason: DropReason) {
         if let Some(tap) = &mut self.tap {
             tap.dropped(at, reason);
         }

@@ -1,14 +1,14 @@
 //! Writes of the client's application.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Histogram, Schedule};
+use ropewalk_simulator::{Histogram, MessageSchedule};
 
 use super::pattern::Pattern;
 use super::plan::Plan;
 
 pub(crate) struct Application {
     /// Due times of messages; `None` for a bulk transfer.
-    schedule: Option<Schedule>,
+    schedule: Option<MessageSchedule>,
     size: Option<u64>,
     due: u64,
     pub(crate) written: u64,
@@ -49,7 +49,7 @@ impl Application {
     }
 
     pub(crate) fn next(&self) -> Option<Time> {
-        self.schedule.as_ref().map(Schedule::next)
+        self.schedule.as_ref().map(MessageSchedule::next)
     }
 
     pub(crate) fn writable(&self) -> u64 {

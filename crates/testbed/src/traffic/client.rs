@@ -42,7 +42,7 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     }
     report.connected = Some(session.now());
     let mut writer = Writer::new(session, &socket, began);
-    let is_asked = session.conversation().is_some();
+    let is_asked = session.requests().is_some();
     let complete = match is_asked {
         true => {
             writer.answer()?;
@@ -174,8 +174,8 @@ impl<'a> Writer<'a> {
                 return Ok(());
             }
             // Held until the bytes are counted: the server may have them before the call returns.
-            if let Some(mut conversation) = self.session.conversation() {
-                if !requested::hear(self.socket, now, &mut conversation)? {
+            if let Some(mut requests) = self.session.requests() {
+                if !requested::hear(self.socket, now, &mut requests)? {
                     return Err(self.ended());
                 }
                 let mut pipe = Pipe {
@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
                     is_full: false,
                     error: None,
                 };
-                conversation.answer(&mut pipe);
+                requests.write_responses(&mut pipe);
                 is_full = pipe.is_full;
                 if let Some(error) = pipe.error {
                     return Err(self.lost(error));

@@ -2,7 +2,9 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram, Schedule, Timeliness};
+use ropewalk_simulator::{
+    ApplicationSummary, Histogram, MessageSchedule, RequestResponse, Timeliness,
+};
 
 use super::plan::Plan;
 use super::session::WriteLog;
@@ -12,7 +14,7 @@ pub(crate) struct Deliveries {
     warmup: Time,
     size: Option<u64>,
     /// Due times of messages; `None`: a bulk client's log of writes.
-    schedule: Option<Schedule>,
+    schedule: Option<MessageSchedule>,
     traffic: Traffic,
     timeliness: Option<Timeliness>,
     /// Size of a bulk transfer's pieces with a measured delay; and the end of the next such piece
@@ -35,7 +37,7 @@ impl Deliveries {
             size: plan.size(),
             traffic: plan.traffic.clone(),
             timeliness: Timeliness::of(&plan.traffic, Time::ZERO, plan.warmup),
-            next_mark: schedule.as_ref().map_or(unit, Schedule::message),
+            next_mark: schedule.as_ref().map_or(unit, MessageSchedule::message),
             schedule,
             unit,
             bytes: 0,
@@ -67,10 +69,10 @@ impl Deliveries {
     }
 
     /// Records requested data read now; the reader may request more.
-    pub(crate) fn answered(&mut self, now: Time, bytes: u64, conversation: &mut Conversation) {
+    pub(crate) fn answered(&mut self, now: Time, bytes: u64, requests: &mut RequestResponse) {
         self.count(now, bytes);
-        conversation.delivered(now, self.bytes);
-        while let Some(answer) = conversation.take_arrived() {
+        requests.delivered(now, self.bytes);
+        while let Some(answer) = requests.take_arrived() {
             self.delay(now, Some(answer.written));
         }
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use ropewalk_network::{LinkConfig, stream};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::{Conversation, Schedule};
+use ropewalk_simulator::{MessageSchedule, RequestResponse};
 
 use super::pattern::Pattern;
 
@@ -115,18 +115,18 @@ impl Plan {
         }
     }
 
-    pub(crate) fn conversation(&self) -> Option<Conversation> {
+    pub(crate) fn requests(&self) -> Option<RequestResponse> {
         let Traffic::Requested(requested) = &self.traffic else {
             return None;
         };
         let random = stream(self.seed, &format!("{}/traffic", self.name));
         let times = [Time::ZERO, self.warmup, self.duration];
-        Some(Conversation::new(requested, times, random, true))
+        Some(RequestResponse::new(requested, times, random, true))
     }
 
     /// Due times of messages; `None` for bulk and requested data.
-    pub(crate) fn schedule(&self) -> Option<Schedule> {
-        Schedule::new(
+    pub(crate) fn schedule(&self) -> Option<MessageSchedule> {
+        MessageSchedule::new(
             &self.traffic,
             Time::ZERO,
             self.duration,

@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, Read};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Conversation, REQUEST, Sink};
+use ropewalk_simulator::{REQUEST, RequestResponse, Sink};
 use socket2::Socket;
 
 use super::application::Chunk;
@@ -44,14 +44,14 @@ impl Sink for Pipe<'_> {
 pub(crate) fn hear(
     socket: &Socket,
     now: Time,
-    conversation: &mut Conversation,
+    requests: &mut RequestResponse,
 ) -> Result<bool, TrafficError> {
     let mut bytes = [0; 64 * REQUEST as usize];
     let mut reader = socket;
     loop {
         match reader.read(&mut bytes) {
             Ok(0) => return Ok(false),
-            Ok(len) => conversation.heard(now, len as u64),
+            Ok(len) => requests.on_request_bytes(now, len as u64),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(source) => {
@@ -70,16 +70,16 @@ pub(crate) fn hear(
 pub(crate) fn ask(
     socket: &Socket,
     now: Time,
-    conversation: &mut Conversation,
+    requests: &mut RequestResponse,
 ) -> Result<Option<Time>, TrafficError> {
-    if conversation.next().is_some_and(|next| next <= now) {
-        conversation.ask(now);
+    if requests.next().is_some_and(|next| next <= now) {
+        requests.make_requests(now);
     }
     let bytes = [0; 64 * REQUEST as usize];
-    while conversation.unsent() > 0 {
-        let most = conversation.unsent().min(bytes.len() as u64) as usize;
+    while requests.unsent() > 0 {
+        let most = requests.unsent().min(bytes.len() as u64) as usize;
         match socket.send_with_flags(&bytes[..most], libc::MSG_NOSIGNAL) {
-            Ok(taken) => conversation.sent(taken as u64),
+            Ok(taken) => requests.sent(taken as u64),
             // Requests are small: the next call sends the rest.
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -92,5 +92,5 @@ pub(crate) fn ask(
             }
         }
     }
-    Ok(conversation.next())
+    Ok(requests.next())
 }

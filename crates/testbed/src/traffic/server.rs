@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::Conversation;
+use ropewalk_simulator::RequestResponse;
 use socket2::Socket;
 
 use super::deliveries::Deliveries;
@@ -49,8 +49,8 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
         complete,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],
         longest_gap: deliveries.longest_gap(complete.unwrap_or(plan.duration)),
-        application: match session.conversation() {
-            Some(conversation) => Conversation::summary(&[&conversation], plan.duration),
+        application: match session.requests() {
+            Some(requests) => RequestResponse::summary(&[&requests], plan.duration),
             None => deliveries.application(plan.duration),
         },
         delays: deliveries.delays,
@@ -121,8 +121,8 @@ fn read(
         if now >= plan.duration {
             return Ok(None);
         }
-        let asks_at = match session.conversation() {
-            Some(mut conversation) => requested::ask(socket, now, &mut conversation)?,
+        let asks_at = match session.requests() {
+            Some(mut requests) => requested::ask(socket, now, &mut requests)?,
             None => None,
         };
         match reader.read(&mut chunk) {
@@ -135,9 +135,9 @@ fn read(
             Ok(len) => {
                 let now = session.now();
                 pattern.check(deliveries.bytes, &chunk[..len])?;
-                match session.conversation() {
-                    Some(mut conversation) => {
-                        deliveries.answered(now, len as u64, &mut conversation);
+                match session.requests() {
+                    Some(mut requests) => {
+                        deliveries.answered(now, len as u64, &mut requests);
                     }
                     None => deliveries.read(now, len as u64, &mut session.writes()),
                 }

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::Conversation;
+use ropewalk_simulator::RequestResponse;
 
 use super::due_times::DueTimes;
 use super::error::{Side, TrafficError};
@@ -20,7 +20,7 @@ pub struct Session {
     changed: Condvar,
     writes: Mutex<WriteLog>,
     due_times: Mutex<DueTimes>,
-    conversation: Option<Mutex<Conversation>>,
+    requests: Option<Mutex<RequestResponse>>,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Session {
     /// time to begin.
     pub fn new(plan: Plan, start: Instant) -> Session {
         Session {
-            conversation: plan.conversation().map(Mutex::new),
+            requests: plan.requests().map(Mutex::new),
             plan,
             start,
             state: Mutex::default(),
@@ -141,9 +141,9 @@ impl Session {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn conversation(&self) -> Option<MutexGuard<'_, Conversation>> {
-        let conversation = self.conversation.as_ref()?;
-        Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn requests(&self) -> Option<MutexGuard<'_, RequestResponse>> {
+        let requests = self.requests.as_ref()?;
+        Some(requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn due_times(&self) -> MutexGuard<'_, DueTimes> {

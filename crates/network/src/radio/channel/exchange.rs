@@ -4,28 +4,28 @@ use ropewalk_quantities::Time;
 
 use super::Channel;
 use super::air::Fate;
-use crate::medium::Happened;
+use crate::medium::MediumEvent;
 use crate::offer::DropReason;
 use crate::radio::airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES};
-use crate::radio::dues::Due;
-use crate::radio::reception::Shape;
+use crate::radio::next_events::RadioEvent;
+use crate::radio::reception::FrameShape;
 use crate::radio::standard::DataRate;
-use crate::radio::station::{Frame, FrameKind, State, Station};
+use crate::radio::station::{Frame, FrameKind, RadioState, Station};
 
 impl<P: Copy> Channel<P> {
     /// Transmits the response of a radio, or the frame whose back-off has ended.
-    pub(super) fn starts(&mut self, radio: usize, now: Time) -> Happened<P> {
-        self.dues.clear(radio);
+    pub(super) fn starts(&mut self, radio: usize, now: Time) -> MediumEvent<P> {
+        self.next_events.clear(radio);
         let station = &mut self.stations[radio];
-        if let (State::Answering, Some(answer)) = (station.state, station.answer.take()) {
+        if let (RadioState::Responding, Some(answer)) = (station.state, station.response.take()) {
             self.transmit(radio, now, answer);
-            return Happened::Nothing;
+            return MediumEvent::Nothing;
         }
         let Some(first) = station.queue.front() else {
-            return Happened::Nothing;
+            return MediumEvent::Nothing;
         };
         if now - first.since > station.lifetime {
-            return self.too_old(radio, now);
+            return self.drop_expired(radio, now);
         }
         let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
         if !station.head.sent && station.head.short == 0 {
@@ -39,7 +39,7 @@ impl<P: Copy> Channel<P> {
             data
         };
         self.transmit(radio, now, frame);
-        Happened::Nothing
+        MediumEvent::Nothing
     }
 
     fn data_frame(&self, radio: usize, start: Time) -> Frame {
@@ -63,42 +63,42 @@ impl<P: Copy> Channel<P> {
         from: usize,
         now: Time,
         frame: &Frame,
-    ) -> Happened<P> {
+    ) -> MediumEvent<P> {
         let station = &mut self.stations[radio];
         match frame.kind {
             FrameKind::Data => {
                 let rate = frame.shape.rate.response(&station.basic_rates);
                 let start = now + station.timing.sifs();
                 let ack = station.frame(FrameKind::Ack, from as u32, rate, ACK_BYTES, start);
-                self.answer(radio, now, ack);
-                self.hand_over(from)
+                self.schedule_response(radio, now, ack);
+                self.deliver(from)
             }
             FrameKind::Rts => {
-                if station.contention.unreserved(now) {
+                if station.contention.is_unreserved(now) {
                     let rate = frame.shape.rate.response(&station.basic_rates);
                     let start = now + station.timing.sifs();
                     let mut cts =
                         station.frame(FrameKind::Cts, from as u32, rate, ACK_BYTES, start);
                     let taken = cts.shape.end - now;
                     cts.duration = frame.duration.saturating_sub(taken);
-                    self.answer(radio, now, cts);
+                    self.schedule_response(radio, now, cts);
                 }
-                Happened::Nothing
+                MediumEvent::Nothing
             }
             FrameKind::Cts => {
-                if station.state == State::Awaiting(FrameKind::Cts) {
-                    station.answered = false;
+                if station.state == RadioState::Awaiting(FrameKind::Cts) {
+                    station.response_started = false;
                     let start = now + station.timing.sifs();
                     let data = self.data_frame(radio, start);
-                    self.answer(radio, now, data);
+                    self.schedule_response(radio, now, data);
                 }
-                Happened::Nothing
+                MediumEvent::Nothing
             }
             FrameKind::Ack => {
-                if station.state == State::Awaiting(FrameKind::Ack) {
+                if station.state == RadioState::Awaiting(FrameKind::Ack) {
                     self.acknowledged(radio, now);
                 }
-                Happened::Nothing
+                MediumEvent::Nothing
             }
         }
     }
@@ -119,38 +119,39 @@ impl<P: Copy> Channel<P> {
 
     /// Schedules a frame SIFS after the one that just ended. If the radio expected a response, that attempt
     /// has failed.
-    fn answer(&mut self, radio: usize, now: Time, frame: Frame) {
+    fn schedule_response(&mut self, radio: usize, now: Time, frame: Frame) {
         let station = &mut self.stations[radio];
-        station.answer = Some(frame);
-        if let State::Awaiting(kind) = station.state
+        station.response = Some(frame);
+        if let RadioState::Awaiting(kind) = station.state
             && (kind, frame.kind) != (FrameKind::Cts, FrameKind::Data)
         {
-            station.answered = false;
-            self.dues.set(radio, now, Due::Timeout);
+            station.response_started = false;
+            self.next_events.set(radio, now, RadioEvent::Timeout);
         } else {
-            station.state = State::Answering;
-            self.dues.set(radio, frame.shape.start, Due::Start);
+            station.state = RadioState::Responding;
+            self.next_events
+                .set(radio, frame.shape.start, RadioEvent::Start);
         }
     }
 
     /// Delivers the packet at the head of the queue, unless it was delivered before and only its ACK was
     /// lost.
-    fn hand_over(&mut self, radio: usize) -> Happened<P> {
+    fn deliver(&mut self, radio: usize) -> MediumEvent<P> {
         let station = &mut self.stations[radio];
         let first = &station.queue[0];
         if std::mem::replace(&mut station.head.delivered, true) {
-            return Happened::Nothing;
+            return MediumEvent::Nothing;
         }
         let stats = &mut self.hops[first.hop as usize].stats;
         stats.delivered_packets += 1;
         stats.delivered_bytes += u64::from(first.carried.size);
-        Happened::Out(first.carried)
+        MediumEvent::Out(first.carried)
     }
 
     /// Counts the fate of a transmitted frame, and records it for captures.
-    pub(super) fn count_try(&mut self, radio: usize, frame: &Frame, fate: Fate) {
+    pub(super) fn count_attempt(&mut self, radio: usize, frame: &Frame, fate: Fate) {
         if self.listening.is_some() {
-            self.show_sent(radio, frame.shape.end, frame, fate);
+            self.record_sent(radio, frame.shape.end, frame, fate);
         }
         if matches!(frame.kind, FrameKind::Ack | FrameKind::Cts) {
             return;
@@ -173,12 +174,12 @@ impl<P: Copy> Channel<P> {
     }
 
     /// Waits for the response to a transmitted frame, if it expects one.
-    pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame) {
+    pub(super) fn await_response(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let wanted = match frame.kind {
             FrameKind::Ack | FrameKind::Cts => {
-                station.state = State::Contending;
-                station.rests(now);
+                station.state = RadioState::Contending;
+                station.set_not_transmitting(now);
                 self.arm(radio, now);
                 return;
             }
@@ -186,29 +187,30 @@ impl<P: Copy> Channel<P> {
             FrameKind::Rts => FrameKind::Cts,
         };
         station.head.sent |= frame.kind == FrameKind::Data;
-        station.state = State::Awaiting(wanted);
-        station.rests(now);
+        station.state = RadioState::Awaiting(wanted);
+        station.set_not_transmitting(now);
         let answer = frame.shape.rate.response(&station.basic_rates);
         station.deadline = now + station.timing.response_timeout(answer);
-        self.dues.set(radio, station.deadline, Due::Timeout);
+        self.next_events
+            .set(radio, station.deadline, RadioEvent::Timeout);
     }
 
     /// Removes the acknowledged packet at the head of the queue.
     fn acknowledged(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
-        station.answered = false;
+        station.response_started = false;
         station.stats.delivered_packets += 1;
         let hop = station.queue[0].hop as usize;
         self.hops[hop].rate.succeeded();
         self.leaves(radio, now);
-        self.stations[radio].rests(now);
+        self.stations[radio].set_not_transmitting(now);
     }
 
-    pub(super) fn answer_missing(&mut self, radio: usize, now: Time) -> Happened<P> {
-        self.dues.clear(radio);
+    pub(super) fn on_response_timeout(&mut self, radio: usize, now: Time) -> MediumEvent<P> {
+        self.next_events.clear(radio);
         let station = &mut self.stations[radio];
-        let State::Awaiting(kind) = station.state else {
-            return Happened::Nothing;
+        let RadioState::Awaiting(kind) = station.state else {
+            return MediumEvent::Nothing;
         };
         station.stats.timeouts += 1;
         let first = &station.queue[0];
@@ -226,21 +228,22 @@ impl<P: Copy> Channel<P> {
             head.short >= station.tries
         };
         station.contention.failed(now);
-        let mut happened = Happened::Nothing;
+        let mut happened = MediumEvent::Nothing;
         if last {
             station.stats.drops_tries += 1;
             if !head.delivered {
                 state.stats.drops_tries += 1;
-                happened = Happened::Dropped(first.carried, DropReason::RetryLimit);
+                happened = MediumEvent::Dropped(first.carried, DropReason::RetryLimit);
             }
             self.leaves(radio, now);
         }
         let station = &mut self.stations[radio];
-        station.state = State::Contending;
-        station.rests(now);
-        if let Some(answer) = &station.answer {
-            station.state = State::Answering;
-            self.dues.set(radio, answer.shape.start, Due::Start);
+        station.state = RadioState::Contending;
+        station.set_not_transmitting(now);
+        if let Some(answer) = &station.response {
+            station.state = RadioState::Responding;
+            self.next_events
+                .set(radio, answer.shape.start, RadioEvent::Start);
         } else {
             self.arm(radio, now);
         }
@@ -249,27 +252,27 @@ impl<P: Copy> Channel<P> {
 
     /// Drops the packet at the head of the queue after its lifetime.
     #[cold]
-    fn too_old(&mut self, radio: usize, now: Time) -> Happened<P> {
+    fn drop_expired(&mut self, radio: usize, now: Time) -> MediumEvent<P> {
         let station = &mut self.stations[radio];
         let first = station.queue[0];
         let delivered = station.head.delivered;
         station.head_leaves(now);
-        station.rests(now);
+        station.set_not_transmitting(now);
         if !station.queue.is_empty() {
-            self.dues.set(radio, now, Due::Start);
-        } else if station.contention.senses() {
+            self.next_events.set(radio, now, RadioEvent::Start);
+        } else if station.contention.is_busy() {
             // The radio does not transmit at the instant at which others started.
-            station.contention.turns_busy(now);
+            station.contention.on_busy(now);
             if station.reception.is_some() {
                 station.contention.frame_begins(now);
             }
         }
         if delivered {
-            return Happened::Nothing;
+            return MediumEvent::Nothing;
         }
         station.stats.drops_lifetime += 1;
         self.hops[first.hop as usize].stats.drops_lifetime += 1;
-        Happened::Dropped(first.carried, DropReason::Lifetime)
+        MediumEvent::Dropped(first.carried, DropReason::Lifetime)
     }
 
     /// Removes the packet at the head of the queue and draws a back-off.
@@ -277,7 +280,7 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         station.head_leaves(now);
         station.contention.done();
-        station.state = State::Contending;
+        station.state = RadioState::Contending;
     }
 }
 
@@ -291,7 +294,7 @@ impl<P> Station<P> {
             duration: Time::ZERO,
             retry: false,
             missed: false,
-            shape: Shape {
+            shape: FrameShape {
                 rate,
                 header,
                 start,

@@ -4,40 +4,40 @@ use ropewalk_quantities::Time;
 
 use super::Channel;
 use super::air::Fate;
-use crate::radio::hearing::{Heard, Listener};
 use crate::radio::power::to_dbm;
-use crate::radio::reception::Read;
+use crate::radio::reception::ReceptionResult;
+use crate::radio::recorded_frame::{CapturePoint, RecordedFrame};
 use crate::radio::station::{Frame, FrameKind};
 
 impl<P: Copy> Channel<P> {
     /// Records a frame that ended, for the monitor or for its transmitter.
-    pub(super) fn show_sent(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
+    pub(super) fn record_sent(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
         let Some(listening) = &self.listening else {
             return;
         };
-        let (intact, collided) = match listening.listener {
-            Listener::Monitor => (fate.received, !fate.received && fate.overlapped),
-            Listener::Radio(own) if own == radio => (true, false),
-            Listener::Radio(_) => return,
+        let (intact, collided) = match listening.capture_point {
+            CapturePoint::Monitor => (fate.received, !fate.received && fate.overlapped),
+            CapturePoint::Radio(own) if own == radio => (true, false),
+            CapturePoint::Radio(_) => return,
         };
         self.keep(radio, frame.to as usize, now, frame, intact, collided);
     }
 
     #[inline]
-    pub(super) fn show_read(
+    pub(super) fn record_received(
         &mut self,
         radio: usize,
         from: usize,
         now: Time,
         frame: &Frame,
-        read: Read,
+        read: ReceptionResult,
         overlapped: bool,
     ) {
         if let Some(listening) = &self.listening
-            && listening.listener == Listener::Radio(radio)
-            && read != Read::BadHeader
+            && listening.capture_point == CapturePoint::Radio(radio)
+            && read != ReceptionResult::BadHeader
         {
-            let intact = read == Read::Good;
+            let intact = read == ReceptionResult::Good;
             self.keep(from, radio, now, frame, intact, !intact && overlapped);
         }
     }
@@ -63,7 +63,7 @@ impl<P: Copy> Channel<P> {
             FrameKind::Data => sender.queue.front().map(|first| first.carried),
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => None,
         };
-        let heard = Heard {
+        let heard = RecordedFrame {
             start: now - (frame.shape.end - frame.shape.start),
             end: now,
             kind: frame.kind,

@@ -16,19 +16,19 @@ use ropewalk_quantities::Time;
 
 use super::config::{ChannelConfig, Propagation, RadioConfig, RadioHop};
 use super::contention::Contention;
-use super::dues::{Due, Dues};
 use super::frame_error::FrameError;
-use super::hearing::{Heard, Listener};
 use super::neighbours::{Neighbours, SENSED};
+use super::next_events::{NextEvents, RadioEvent};
 use super::power::{Power, noise_dbm};
 use super::propagation::{Reach, reach};
+use super::propagation_events::PropagationEvents;
 use super::rate_control::RateSelector;
 use super::reception::Receiver;
-use super::station::{Frame, State, Station, Waiting};
+use super::recorded_frame::{CapturePoint, RecordedFrame};
+use super::station::{Frame, QueuedPacket, RadioState, Station};
 use super::stats::{ChannelStats, HopStats, RadioStats};
-use super::waves::Waves;
 use crate::id::HopId;
-use crate::medium::{Carried, Happened, Medium};
+use crate::medium::{Medium, MediumEvent, MediumPacket};
 use crate::offer::{DropReason, Offer};
 use crate::streams::stream;
 
@@ -39,9 +39,9 @@ pub struct Channel<P> {
     /// Current or last frame of each radio.
     flights: Vec<Option<Frame>>,
     neighbours: Neighbours,
-    dues: Dues,
+    next_events: NextEvents,
     /// Frames in propagation, if propagation takes time.
-    waves: Option<Waves>,
+    propagation_events: Option<PropagationEvents>,
     hops: Vec<HopState>,
     /// Number of the first hop in the network.
     first_hop: usize,
@@ -57,8 +57,8 @@ pub struct Channel<P> {
 
 #[derive(Clone, Debug)]
 struct Listening<P> {
-    listener: Listener,
-    heard: VecDeque<Heard<P>>,
+    capture_point: CapturePoint,
+    heard: VecDeque<RecordedFrame<P>>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,9 +110,9 @@ impl<P: Copy> Channel<P> {
             let contention = Contention::new(radio, threshold, draws("backoff"));
             let receiver = Receiver::new(radio, &frame_error);
             let mut station = Station::new(radio, contention, receiver, draws("errors"));
-            if let Some(turns) = &mut station.turns {
+            if let Some(round_robin) = &mut station.round_robin {
                 let own = hops.iter().filter(|hop| hop.from == number);
-                own.for_each(|hop| turns.know(hop.to as u32));
+                own.for_each(|hop| round_robin.add(hop.to as u32));
             }
             station
         });
@@ -134,8 +134,8 @@ impl<P: Copy> Channel<P> {
             stations: stations.collect(),
             flights: vec![None; radios.len()],
             neighbours: Neighbours::new(channel, radios, seed),
-            dues: Dues::new(radios.len()),
-            waves: channel.propagation_delay.then(Waves::default),
+            next_events: NextEvents::new(radios.len()),
+            propagation_events: channel.propagation_delay.then(PropagationEvents::default),
             hops: states.collect(),
             first_hop,
             capture: channel.capture_db.map(|db| 10_f64.powf(db / 10.0)),
@@ -148,21 +148,21 @@ impl<P: Copy> Channel<P> {
     }
 
     /// Records frames at this place from now on.
-    pub fn listen(&mut self, listener: Listener) {
+    pub fn record_frames(&mut self, capture_point: CapturePoint) {
         self.listening = Some(Listening {
-            listener,
+            capture_point,
             heard: VecDeque::new(),
         });
     }
 
     /// Removes and returns the first recorded frame.
-    pub fn next_heard(&mut self) -> Option<Heard<P>> {
+    pub fn take_frame(&mut self) -> Option<RecordedFrame<P>> {
         self.listening.as_mut()?.heard.pop_front()
     }
 
     /// Removes and returns all recorded frames.
-    pub fn heard(&mut self) -> impl Iterator<Item = Heard<P>> {
-        std::iter::from_fn(|| self.next_heard())
+    pub fn take_frames(&mut self) -> impl Iterator<Item = RecordedFrame<P>> {
+        std::iter::from_fn(|| self.take_frame())
     }
 
     /// Returns the counters of a radio.
@@ -210,18 +210,18 @@ impl<P: Copy> Channel<P> {
     #[inline]
     fn arm(&mut self, radio: usize, now: Time) {
         let station = &self.stations[radio];
-        if station.state == State::Contending
+        if station.state == RadioState::Contending
             && !station.queue.is_empty()
-            && !station.contention.senses()
+            && !station.contention.is_busy()
         {
             let access = station.contention.access().max(now);
-            self.dues.set(radio, access, Due::Start);
+            self.next_events.set(radio, access, RadioEvent::Start);
         }
     }
 }
 
 impl<P: Copy> Medium<P> for Channel<P> {
-    fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer {
+    fn offer(&mut self, now: Time, packet: &MediumPacket<P>) -> Offer {
         let hop = packet.hop.index() - self.first_hop;
         let state = &mut self.hops[hop];
         let radio = state.from as usize;
@@ -232,7 +232,7 @@ impl<P: Copy> Medium<P> for Channel<P> {
             return Offer::Dropped(DropReason::QueueFull);
         }
         state.stats.packets += 1;
-        let waiting = Waiting {
+        let waiting = QueuedPacket {
             carried: *packet,
             hop: hop as u32,
             to: state.to,
@@ -240,12 +240,12 @@ impl<P: Copy> Medium<P> for Channel<P> {
         };
         station.joins(now, waiting);
         if station.queue.len() == 1 {
-            let contends = station.state == State::Contending;
+            let contends = station.state == RadioState::Contending;
             if contends {
-                station.rests(now);
+                station.set_not_transmitting(now);
             }
             if let Some(access) = station.contention.wants(now, !contends) {
-                self.dues.set(radio, access, Due::Start);
+                self.next_events.set(radio, access, RadioEvent::Start);
             }
         }
         Offer::Accepted
@@ -253,33 +253,39 @@ impl<P: Copy> Medium<P> for Channel<P> {
 
     #[inline]
     fn next(&self) -> Option<Time> {
-        let due = self.dues.next();
-        match self.waves.as_ref().and_then(Waves::first) {
+        let due = self.next_events.next();
+        match self
+            .propagation_events
+            .as_ref()
+            .and_then(PropagationEvents::first)
+        {
             None => due,
-            Some(wave) => Some(due.map_or(wave.time, |due| due.min(wave.time))),
+            Some(event) => Some(due.map_or(event.time, |due| due.min(event.time))),
         }
     }
 
-    fn advance(&mut self, now: Time) -> Happened<P> {
-        let first = self.dues.first();
-        if let Some(waves) = &mut self.waves
-            && waves.first().is_some_and(|wave| wave.is_before(first))
+    fn advance(&mut self, now: Time) -> MediumEvent<P> {
+        let first = self.next_events.first();
+        if let Some(propagation_events) = &mut self.propagation_events
+            && propagation_events
+                .first()
+                .is_some_and(|event| event.is_before(first))
         {
-            return match waves.first().filter(|wave| wave.time <= now) {
-                Some(wave) => {
-                    waves.take();
-                    self.comes(wave)
+            return match propagation_events.first().filter(|event| event.time <= now) {
+                Some(event) => {
+                    propagation_events.take();
+                    self.on_edge(event)
                 }
-                None => Happened::Nothing,
+                None => MediumEvent::Nothing,
             };
         }
         match first {
             Some((radio, time, due)) if time <= now => match due {
-                Due::End => self.frame_ends(radio, time),
-                Due::Timeout => self.answer_missing(radio, time),
-                Due::Start => self.starts(radio, time),
+                RadioEvent::End => self.frame_ends(radio, time),
+                RadioEvent::Timeout => self.on_response_timeout(radio, time),
+                RadioEvent::Start => self.starts(radio, time),
             },
-            _ => Happened::Nothing,
+            _ => MediumEvent::Nothing,
         }
     }
 }

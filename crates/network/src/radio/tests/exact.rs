@@ -44,7 +44,7 @@ fn frames_take_the_times_of_the_standard() {
 }
 
 #[test]
-fn spans_are_those_of_the_standard() {
+fn interframe_spaces_match_the_standard() {
     for (standard, difs, eifs, timeout) in [
         (Standard::B, 50, 364, 222),
         (Standard::A, 34, 94, 45),
@@ -140,7 +140,7 @@ fn the_formula_is_the_published_one() {
 
 /// Four attempts lose f^4 of the packets and take (1 - f^4) / (1 - f) frames each.
 #[test]
-fn losses_set_by_hand_are_drawn_each_try() {
+fn configured_loss_is_drawn_per_attempt() {
     for f in [0.1, 0.2, 0.3, 0.4, 0.5] {
         let config = RadioConfig {
             tries: 4,

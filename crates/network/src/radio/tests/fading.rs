@@ -134,7 +134,7 @@ fn frame_errors_are_the_mean_over_the_fading() {
 
 /// ns-3 ran 2000 frames with one fading stream for all.
 #[test]
-fn frame_errors_are_those_of_ns3() {
+fn frame_errors_match_ns3() {
     let (mut rows, mut worst): (u32, f64) = (0, 0.0);
     for group in groups(&["per-nakagami", "per-nakagami-nist"]) {
         let row = &group.row;

@@ -3,23 +3,23 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, log_distance, range, row};
-use crate::radio::{DataRate, FrameKind, Heard, Listener, RadioConfig, Standard};
+use crate::radio::{CapturePoint, DataRate, FrameKind, RadioConfig, RecordedFrame, Standard};
 
 const PACKET: u32 = 1028;
 
 /// Saturated stations of a cell, recorded by the listener.
 fn cell(
-    listener: Listener,
+    capture_point: CapturePoint,
     config: &RadioConfig,
     radius_m: f64,
-) -> (Vec<Heard<(u32, u64)>>, World) {
+) -> (Vec<RecordedFrame<(u32, u64)>>, World) {
     let mut world = World::star(&log_distance(3.0), config, 8, radius_m, 5);
-    world.channel.listen(listener);
+    world.channel.record_frames(capture_point);
     for hop in 0..8 {
         world.saturate(hop, PACKET);
     }
     world.run(Time::from_secs(3));
-    (world.channel.heard().collect(), world)
+    (world.channel.take_frames().collect(), world)
 }
 
 #[test]
@@ -35,14 +35,15 @@ fn the_monitor_hears_each_frame_once() {
             ..config
         },
     ] {
-        let (heard, world) = cell(Listener::Monitor, &config, 5.0);
-        let count =
-            |of: &dyn Fn(&Heard<_>) -> bool| heard.iter().filter(|frame| of(frame)).count() as u64;
+        let (heard, world) = cell(CapturePoint::Monitor, &config, 5.0);
+        let count = |of: &dyn Fn(&RecordedFrame<_>) -> bool| {
+            heard.iter().filter(|frame| of(frame)).count() as u64
+        };
         let stats: Vec<_> = (0..9)
             .map(|radio| world.channel.radio_stats(radio, world.now))
             .collect();
         let total = |of: fn(&crate::radio::RadioStats) -> u64| stats.iter().map(of).sum::<u64>();
-        let data = |frame: &Heard<_>| frame.kind == FrameKind::Data;
+        let data = |frame: &RecordedFrame<_>| frame.kind == FrameKind::Data;
         assert_eq!(count(&data), total(|stats| stats.frames));
         assert_eq!(
             count(&|frame| data(frame) && frame.retry),
@@ -84,9 +85,9 @@ fn the_monitor_hears_each_frame_once() {
 
 /// Two frames collide in one cell only if they start at the same instant.
 #[test]
-fn in_one_cell_frames_collide_only_if_they_begin_together() {
+fn cell_collisions_start_at_one_instant() {
     let (heard, _) = cell(
-        Listener::Monitor,
+        CapturePoint::Monitor,
         &at_rate(Standard::B, DataRate::Cck11),
         0.001,
     );
@@ -107,7 +108,7 @@ fn in_one_cell_frames_collide_only_if_they_begin_together() {
 }
 
 #[test]
-fn a_radio_never_reads_two_frames_at_once() {
+fn radio_receives_one_frame_at_a_time() {
     // Hidden stations do not synchronize their starts.
     let like = at_rate(Standard::B, DataRate::Cck11);
     let mut world = World::new(
@@ -116,12 +117,12 @@ fn a_radio_never_reads_two_frames_at_once() {
         &[(0, 1, 0.2), (2, 1, 0.0), (3, 2, 0.0)],
         3,
     );
-    world.channel.listen(Listener::Radio(1));
+    world.channel.record_frames(CapturePoint::Radio(1));
     for hop in 0..3 {
         world.saturate(hop, PACKET);
     }
     world.run(Time::from_secs(3));
-    let heard: Vec<_> = world.channel.heard().collect();
+    let heard: Vec<_> = world.channel.take_frames().collect();
     let errors = heard.iter().filter(|frame| !frame.intact).count();
     assert!(errors > 100 && heard.len() > 2 * errors);
     for pair in heard.windows(2) {

@@ -32,7 +32,7 @@ fn a_clean_link_takes_one_exchange() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again() {
+fn lost_frames_are_retransmitted() {
     let channel = log_distance(3.0);
     let errors = FrameError::new(&channel.error_model);
     let mut before = 1.0;
@@ -51,7 +51,7 @@ fn what_is_lost_is_sent_again() {
 }
 
 #[test]
-fn with_a_rate_control_the_rate_is_the_one_of_the_least_airtime() {
+fn link_cost_uses_the_rate_of_least_airtime() {
     let near = cost(&log_distance(3.0), 1.0, RateControl::Ideal);
     let fixed = cost(&log_distance(3.0), 1.0, FIXED);
     assert_eq!(near, fixed);

@@ -156,7 +156,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_packet_comes_out_once_or_is_given_up_once(plan in plan()) {
+    fn every_packet_is_delivered_or_dropped_once(plan in plan()) {
         let (world, taken) = run(&plan);
         prop_assert_eq!(world.channel.next(), None);
         for (hop, taken) in taken.iter().enumerate() {
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn airtimes_sum_up_and_the_air_falls_silent(plan in plan()) {
+    fn airtimes_sum_to_the_duration_and_channel_becomes_idle(plan in plan()) {
         let (world, _) = run(&plan);
         prop_assert!(world.channel.powers().all(|power| power == 0));
         let mut sending = Time::ZERO;
@@ -193,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn neither_order_nor_a_far_radio_changes_a_number(plan in plan(), by in 1_usize..8) {
+    fn radio_order_and_distant_radios_do_not_matter(plan in plan(), by in 1_usize..8) {
         let count = plan.radios.len();
         let by = by % count;
         let mut turned = plan.clone();

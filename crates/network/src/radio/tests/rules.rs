@@ -5,10 +5,11 @@ use ropewalk_quantities::Time;
 use super::world::{World, at_rate, range, row};
 use crate::radio::airtime::DATA_OVERHEAD_BYTES;
 use crate::radio::{
-    DataRate, FrameKind, Heard, Listener, QueueOrder, RadioConfig, RateControl, Standard,
+    CapturePoint, DataRate, FrameKind, QueueOrder, RadioConfig, RateControl, RecordedFrame,
+    Standard,
 };
 
-type Frame = Heard<(u32, u64)>;
+type Frame = RecordedFrame<(u32, u64)>;
 
 fn us(micros: u64) -> Time {
     Time::from_micros(micros)
@@ -36,14 +37,14 @@ const START: u64 = 1000;
 /// Radios on a line with a range of 25 m, all frames recorded.
 fn line(like: &RadioConfig, at_m: &[f64], hops: &[(usize, usize, f64)], seed: u64) -> World {
     let mut world = World::new(&range(25.0), &row(like, at_m), hops, seed);
-    world.channel.listen(Listener::Monitor);
+    world.channel.record_frames(CapturePoint::Monitor);
     world.run(us(START));
     world
 }
 
 fn heard(world: &mut World, until_us: u64) -> Vec<Frame> {
     world.run(us(until_us));
-    world.channel.heard().collect()
+    world.channel.take_frames().collect()
 }
 
 /// Slots counted between DIFS after `idle` and `start`.
@@ -56,7 +57,7 @@ fn slots(idle: Time, start: Time) -> u64 {
 /// Rules 2 and 6: a packet is transmitted at once on an idle medium without pending back-off, its response
 /// comes after SIFS, and a back-off follows even with an empty queue.
 #[test]
-fn the_first_goes_at_once_and_the_next_after_a_back_off() {
+fn first_packet_is_immediate_and_next_backs_off() {
     let mut drawn = Vec::new();
     for seed in 0..200 {
         let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], seed);
@@ -99,7 +100,7 @@ fn the_first_goes_at_once_and_the_next_after_a_back_off() {
 /// Rule 1: each failure doubles the window up to 1023 slots, and the packet is dropped after the last
 /// attempt. Rule 5: a radio counts from the end of the timeout.
 #[test]
-fn the_window_doubles_and_the_last_try_ends_it() {
+fn window_doubles_until_the_retry_limit() {
     let mut most = [0; 8];
     for seed in 0..300 {
         let mut world = line(&like(), &[0.0, 100.0], &[(0, 1, 0.0)], seed);
@@ -135,7 +136,7 @@ fn a_back_off_is_frozen_while_others_send() {
         let idle = START + DATA + SIFS + ACK;
         let until = idle + DIFS + 5 * SLOT + 7;
         world.run(us(until));
-        let frames: Vec<Frame> = world.channel.heard().collect();
+        let frames: Vec<Frame> = world.channel.take_frames().collect();
         // Not if A's turn came before, or comes now.
         if frames.len() > 2 || world.channel.stats(world.now).busy > us(DATA + ACK) {
             continue;
@@ -163,7 +164,7 @@ fn a_back_off_is_frozen_while_others_send() {
 
 /// Rule 4: radios due at one instant collide, and do not sense each other.
 #[test]
-fn equal_instants_collide() {
+fn simultaneous_transmissions_collide() {
     let hops = [(0, 1, 0.0), (2, 1, 0.0)];
     let mut world = line(&like(), &[0.0, 5.0, 10.0], &hops, 1);
     world.send(0, SIZE);
@@ -179,7 +180,7 @@ fn equal_instants_collide() {
 
 /// EIFS: a radio that received a frame with errors leaves time for an ACK that it cannot receive.
 #[test]
-fn after_an_error_the_medium_is_left_for_eifs() {
+fn radio_waits_eifs_after_a_frame_error() {
     for (detects, expected) in [(false, 364), (true, DIFS)] {
         let mut config = like();
         if !detects {
@@ -266,7 +267,7 @@ fn the_medium_is_reserved_by_rts_and_cts() {
 
 /// RTS precedes frames (header and FCS included) longer than dot11RTSThreshold.
 #[test]
-fn a_frame_as_long_as_the_threshold_has_no_rts() {
+fn frame_of_threshold_length_has_no_rts() {
     for (beyond, kind) in [(0, FrameKind::Rts), (1, FrameKind::Data)] {
         let config = RadioConfig {
             rts: Some(SIZE + DATA_OVERHEAD_BYTES - 1 + beyond),
@@ -296,7 +297,7 @@ fn frames_without_an_ack_lower_the_rate() {
 /// Rules 8 and 9: a frame whose ACK was lost is acknowledged again and delivered once; one with errors gets
 /// no response.
 #[test]
-fn a_duplicate_is_acknowledged_and_not_passed_up() {
+fn duplicate_frame_is_acknowledged_and_not_delivered() {
     // A does not receive B: its ACKs are lost.
     let mut radios = row(&like(), &[0.0, 10.0]);
     radios[1].power_dbm = -100.0;
@@ -309,7 +310,7 @@ fn a_duplicate_is_acknowledged_and_not_passed_up() {
         ..range(1.0)
     };
     let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-    world.channel.listen(Listener::Monitor);
+    world.channel.record_frames(CapturePoint::Monitor);
     world.send(0, SIZE);
     let frames = heard(&mut world, 1_000_000);
     let acks = frames.iter().filter(|frame| frame.kind == FrameKind::Ack);
@@ -329,7 +330,7 @@ fn a_duplicate_is_acknowledged_and_not_passed_up() {
 }
 
 #[test]
-fn what_waited_too_long_is_dropped_when_its_turn_comes() {
+fn expired_packet_is_dropped_at_the_head() {
     let config = RadioConfig {
         lifetime: Some(us(3000)),
         queue_packets: 5,
@@ -353,7 +354,7 @@ fn what_waited_too_long_is_dropped_when_its_turn_comes() {
 
 /// B's packets arrived first and last; round robin interleaves C's, in order per neighbour.
 #[test]
-fn neighbours_take_turns_if_asked_to() {
+fn round_robin_interleaves_neighbours() {
     let order = |queue_order| {
         let config = RadioConfig {
             queue_order,
@@ -396,7 +397,7 @@ fn neighbours_take_turns_if_asked_to() {
 /// A neighbour that loses all frames blocks the others for the attempts of one packet, not for its whole
 /// queue.
 #[test]
-fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
+fn round_robin_limits_blocking_by_a_lost_neighbour() {
     let delivered = |queue_order| {
         let config = RadioConfig {
             queue_order,
@@ -421,7 +422,7 @@ fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
 /// Over 2.4 km light takes 8006 ns, which delays the frame and its response. NAV, EIFS and timeouts are not
 /// extended.
 #[test]
-fn a_frame_takes_its_time_where_propagation_does() {
+fn propagation_delays_frame_and_response() {
     let far = |propagation_delay| {
         let channel = crate::radio::ChannelConfig {
             propagation_delay,
@@ -429,11 +430,11 @@ fn a_frame_takes_its_time_where_propagation_does() {
         };
         let radios = row(&like(), &[0.0, 2400.0]);
         let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-        world.channel.listen(Listener::Radio(1));
+        world.channel.record_frames(CapturePoint::Radio(1));
         world.run(us(START));
         world.send(0, SIZE);
         world.run(us(10_000));
-        let frames: Vec<Frame> = world.channel.heard().collect();
+        let frames: Vec<Frame> = world.channel.take_frames().collect();
         let stats = world.channel.radio_stats(0, world.now);
         assert_eq!(
             (stats.frames, stats.retries, stats.delivered_packets),
@@ -454,7 +455,7 @@ fn a_frame_takes_its_time_where_propagation_does() {
 
 /// Each exchange of a saturated link takes one round trip of propagation longer.
 #[test]
-fn the_way_there_and_back_is_part_of_each_exchange() {
+fn exchange_includes_round_trip_propagation() {
     let packets = |propagation_delay| {
         let channel = crate::radio::ChannelConfig {
             propagation_delay,

@@ -82,7 +82,7 @@ fn a_cell_at_one_place_is_as_the_slot_exact_reference() {
 
 /// Cells of ns-3.44, with powers by distance, so the nearer of two simultaneous frames may be received.
 #[test]
-fn saturated_cells_are_as_in_ns3() {
+fn saturated_cells_match_ns3() {
     let mut failures = String::new();
     for group in groups(&["sat", "sat-rts"]) {
         let Group { senders, row, .. } = &group;
@@ -107,7 +107,7 @@ fn saturated_cells_are_as_in_ns3() {
 
 /// Two hidden senders, and a receiver between them.
 #[test]
-fn hidden_senders_are_as_in_ns3() {
+fn hidden_senders_match_ns3() {
     let mut failures = String::new();
     let mut found: HashMap<(&str, bool), f64> = HashMap::new();
     for group in groups(&["hidden"]) {

@@ -3,13 +3,13 @@
 use ropewalk_quantities::Time;
 
 use crate::id::HopId;
-use crate::medium::{Carried, Happened, Medium};
+use crate::medium::{Medium, MediumEvent, MediumPacket};
 use crate::offer::Offer;
 use crate::radio::{
     Channel, ChannelConfig, DataRate, ErrorModel, Preamble, PreambleDetection, Propagation,
     QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
 };
-use crate::route::Heading;
+use crate::route::RouteCursor;
 
 /// ns-3.44's defaults, 802.11b at 11 Mbit/s.
 pub(crate) fn radio(node: &str, at: [f64; 3]) -> RadioConfig {
@@ -163,9 +163,9 @@ impl World {
         self.offered[hop] += 1;
         self.channel.offer(
             self.now,
-            &Carried {
+            &MediumPacket {
                 hop: HopId::new(hop + 3),
-                heading: Heading::default(),
+                cursor: RouteCursor::default(),
                 size,
                 packet,
             },
@@ -195,12 +195,12 @@ impl World {
             assert!(next >= self.now, "time never goes back");
             self.now = next;
             match self.channel.advance(next) {
-                Happened::Nothing => {}
-                Happened::Out(carried) => {
+                MediumEvent::Nothing => {}
+                MediumEvent::Out(carried) => {
                     let (hop, number) = carried.packet;
                     self.out[hop as usize].push((next, number));
                 }
-                Happened::Dropped(carried, _) => {
+                MediumEvent::Dropped(carried, _) => {
                     let (hop, number) = carried.packet;
                     self.dropped[hop as usize].push((next, number));
                 }

@@ -14,7 +14,7 @@ fn graph(nodes: usize, links: &[[usize; 2]]) -> Graph {
 }
 
 fn found(graph: &Graph, routing: Routing, method: Method, most: usize) -> Vec<Vec<usize>> {
-    let wanted = Wanted {
+    let wanted = RouteRequest {
         routing,
         method,
         most,
@@ -30,7 +30,7 @@ fn trap() -> Graph {
 }
 
 #[test]
-fn a_trap_hides_a_route_from_the_greedy_alone() {
+fn trap_blocks_only_greedy_routing() {
     for routing in [Routing::LinkDisjoint, Routing::NodeDisjoint] {
         let shortest = vec![0, 1, 2, 5];
         assert_eq!(found(&trap(), routing, Method::Greedy, 2), [shortest]);
@@ -47,7 +47,7 @@ fn a_trap_hides_a_route_from_the_greedy_alone() {
 }
 
 #[test]
-fn a_trap_of_zones_is_found_out_of() {
+fn zone_trap_is_escaped() {
     // The shortest, 0 1 2 8, is joined to both longer ones: 3 to 1, 6 to 2.
     let trap = graph(
         9,
@@ -74,7 +74,7 @@ fn a_trap_of_zones_is_found_out_of() {
 }
 
 #[test]
-fn routes_may_cross_at_a_node_where_links_alone_are_their_own() {
+fn link_disjoint_routes_may_share_a_node() {
     let bow = graph(5, &[[0, 1], [0, 2], [1, 2], [2, 3], [2, 4], [3, 4]]);
     for method in Method::ALL {
         let two = found(&bow, Routing::LinkDisjoint, method, 2);
@@ -112,7 +112,7 @@ fn three_routes_of_three_zones() {
 }
 
 #[test]
-fn out_of_steps_the_greedy_may_have_more_routes_and_nothing_is_proven() {
+fn zone_search_without_steps_is_unproven() {
     let mut links = Vec::new();
     for middle in [[1, 2], [3, 4], [5, 6]] {
         links.extend([[0, middle[0]], middle, [middle[1], 7]]);
@@ -127,11 +127,11 @@ fn out_of_steps_the_greedy_may_have_more_routes_and_nothing_is_proven() {
 }
 
 #[test]
-fn a_link_of_one_way_is_passed_that_way_alone() {
+fn unidirectional_link_is_used_in_one_direction() {
     let mut line = Graph::new(3);
     line.add_link_one_way([0, 1], 1);
     line.add_link_one_way([1, 2], 1);
-    let wanted = |routing, method| Wanted {
+    let wanted = |routing, method| RouteRequest {
         routing,
         method,
         most: 2,
@@ -150,7 +150,7 @@ fn a_link_of_one_way_is_passed_that_way_alone() {
 }
 
 #[test]
-fn of_routes_as_short_the_lowest_nodes_are_taken_or_draws_decide() {
+fn ties_prefer_lowest_nodes_or_are_random() {
     let wide = |count: usize| {
         let links = (1..=count).flat_map(|node| [[0, node], [node, count + 1]]);
         graph(count + 2, &links.collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! tests/reference/wifi/routing-oracle.jsonl: best results for 150 graphs.
 
-use super::super::{Method, Routing, Wanted};
+use super::super::{Method, RouteRequest, Routing};
 use crate::mesh::Deployment;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 fn hops(case: &Case, routing: Routing, method: Method, most: usize) -> Vec<usize> {
-    let wanted = Wanted {
+    let wanted = RouteRequest {
         routing,
         method,
         most,
@@ -51,7 +51,7 @@ fn total(hops: &[usize]) -> Value {
 }
 
 #[test]
-fn what_is_best_is_found_on_all_graphs() {
+fn optimal_method_finds_the_reference_optimum() {
     let mut graphs = 0;
     for case in cases() {
         let known = &case.known;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Graph, Method, Route, Routing, Wanted};
+use super::super::{Graph, Method, Route, RouteRequest, Routing};
 use proptest::prelude::*;
 
 /// Nodes, and weighted links, each pair of nodes at most once.
@@ -48,7 +48,7 @@ fn routes_of(
     ends: [usize; 2],
     most: usize,
 ) -> Vec<Route> {
-    let wanted = Wanted {
+    let wanted = RouteRequest {
         routing,
         method,
         most,
@@ -78,7 +78,7 @@ fn disjoint(graph: &Graph, one: &Route, other: &Route, routing: Routing) -> bool
 
 proptest! {
     #[test]
-    fn routes_lead_from_end_to_end_and_share_nothing((nodes, links) in links(), weighted: bool) {
+    fn routes_are_valid_and_disjoint((nodes, links) in links(), weighted: bool) {
         let graph = graph(nodes, &links, |node| node, weighted);
         for routing in Routing::ALL {
             for method in Method::ALL {
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn what_may_share_less_is_no_more((nodes, links) in links()) {
+    fn stricter_disjointness_finds_no_more_routes((nodes, links) in links()) {
         let graph = graph(nodes, &links, |node| node, false);
         let count = |routing, method| routes(&graph, routing, method, [0, nodes - 1]).len();
         let [link, node, zone] = Routing::DISJOINT.map(|routing| count(routing, Method::Optimal));
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pair_is_no_lighter_than_twice_the_shortest((nodes, links) in links(), weighted: bool) {
+    fn pair_weighs_at_least_twice_the_shortest((nodes, links) in links(), weighted: bool) {
         let graph = graph(nodes, &links, |node| node, weighted);
         let shortest = routes(&graph, Routing::Shortest, Method::Greedy, [0, nodes - 1]);
         for routing in Routing::DISJOINT {
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn other_numbers_change_nothing_of_what_is_best(
+    fn node_numbering_does_not_change_the_optimum(
         (nodes, links) in links(),
         shift in 1..11_usize,
         weighted: bool,

@@ -8,14 +8,14 @@ use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
 use crate::event_recorders::{EndpointId, EventRecorders};
-use crate::hosts::verbs::{CLIENT, SERVER};
+use crate::hosts::sending_host::{CLIENT, SERVER};
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct CarrierConnection {
     pub(crate) path: usize,
     /// Generation: number of earlier connections on its path.
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
     /// When the client abandons it, while it is being opened.
     pub(crate) dialled_until: Time,
     pub(crate) ends: [Endpoint; 2],
@@ -44,29 +44,29 @@ struct ByteStream {
 
 /// Condition on which a socket takes more.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Appetite {
+pub(crate) struct SocketLimits {
     /// Free buffer that a frame needs: frames that do not fit the send buffer are not begun.
     pub(crate) frame: u64,
     /// The socket is writable while less than this is unsent (Linux: TCP_NOTSENT_LOWAT).
     pub(crate) low_water: u64,
 }
 
-impl Connection {
+impl CarrierConnection {
     /// Opens a connection from the client, which abandons it at `until` if it is not open by then. The keys
     /// are random.
     pub(crate) fn dial(
         dialled_until: Time,
         path: usize,
-        dial: u16,
+        generation: u16,
         config: &Arc<Config>,
         mut key: impl FnMut() -> u64,
-    ) -> Connection {
+    ) -> CarrierConnection {
         let mut client = Endpoint::client(config, 1, key(), key());
         let server = Endpoint::server(config, key(), key());
         client.connect();
-        Connection {
+        CarrierConnection {
             path,
-            dial,
+            generation,
             dialled_until,
             ends: [client, server],
             carriers: [None; 2],
@@ -107,7 +107,7 @@ impl Connection {
         EndpointId {
             end,
             first: self.path,
-            dial: self.dial,
+            generation: self.generation,
         }
     }
 
@@ -138,12 +138,12 @@ impl Connection {
 
     /// Returns whether an end's socket takes another frame: the frame fits the send buffer, and the socket
     /// is writable.
-    pub(crate) fn takes_more(&mut self, end: usize, appetite: Appetite) -> bool {
+    pub(crate) fn takes_more(&mut self, end: usize, socket_limits: SocketLimits) -> bool {
         self.write(end);
         let (stream, socket) = (&self.streams[end], &self.ends[end]);
         stream.written == stream.end
-            && socket.unsent() < appetite.low_water
-            && socket.writable() >= appetite.frame
+            && socket.unsent() < socket_limits.low_water
+            && socket.writable() >= socket_limits.frame
     }
 
     pub(crate) fn read(&mut self, end: usize) {

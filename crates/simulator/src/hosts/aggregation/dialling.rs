@@ -10,8 +10,8 @@ use ropewalk_striping::{CarrierId, Dialling};
 use ropewalk_transport::Counters;
 
 use super::Aggregation;
-use super::connection::Connection;
-use crate::hosts::verbs::{CLIENT, SERVER};
+use super::connection::CarrierConnection;
+use crate::hosts::sending_host::{CLIENT, SERVER};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathState {
@@ -19,11 +19,11 @@ pub(crate) struct PathState {
     pub(crate) dialling: Option<Dialling>,
     dials: u16,
     pub(crate) delivered: u64,
-    pub(crate) past: Past,
+    pub(crate) past: RemovedCounters,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct RemovedCounters {
     pub(crate) counters: Counters,
     pub(crate) duplicates: u64,
     pub(crate) resent: u64,
@@ -35,10 +35,10 @@ impl Aggregation {
         let random = &mut self.random;
         let state = &mut self.paths[path];
         let key = || random.next_u64();
-        let connection = Connection::dial(until, path, state.dials, &self.config, key);
+        let connection = CarrierConnection::dial(until, path, state.dials, &self.config, key);
         state.dials = state.dials.wrapping_add(1);
         self.connections.push(connection);
-        self.changed.mark_all(&self.connections);
+        self.dirty.mark_all(&self.connections);
     }
 
     /// Dials the first connection of each path, which exists already.
@@ -51,10 +51,10 @@ impl Aggregation {
             self.paths[connection.path].dialling = Some(dialling);
         }
         self.is_dialling = true;
-        self.changed.mark_all(&self.connections);
+        self.dirty.mark_all(&self.connections);
     }
 
-    pub(crate) fn dial_what_is_due(&mut self, now: Time) {
+    pub(crate) fn dial_due_paths(&mut self, now: Time) {
         for path in 0..self.paths.len() {
             let Some(dialling) = &mut self.paths[path].dialling else {
                 continue;
@@ -73,7 +73,7 @@ impl Aggregation {
         if let Some(path) = path.filter(|_| !self.closing)
             && self.paths[path].dialling.is_none()
         {
-            self.dial_anew(now, path);
+            self.redial(now, path);
         }
     }
 
@@ -88,7 +88,7 @@ impl Aggregation {
         }
     }
 
-    fn dial_anew(&mut self, now: Time, path: usize) {
+    fn redial(&mut self, now: Time, path: usize) {
         self.paths[path].dialling = Some(Dialling::begin(now, self.config.rto.initial));
         self.is_dialling = true;
     }
@@ -99,7 +99,7 @@ impl Aggregation {
         for (at, connection) in self.connections.iter_mut().enumerate() {
             if connection.path == path && connection.is_dialled() {
                 connection.abort(CLIENT);
-                self.changed.touch(at);
+                self.dirty.touch(at);
             }
         }
     }
@@ -108,14 +108,14 @@ impl Aggregation {
     pub(crate) fn on_dialled(&mut self, now: Time, at: usize) {
         let path = self.connections[at].path;
         self.replace(now, at, CLIENT);
-        self.carry(now, at, CLIENT);
+        self.add_carrier(now, at, CLIENT);
         self.stop_dialling(path);
     }
 
     /// Replaces it at the server after the first frame arrived.
     pub(crate) fn on_joined(&mut self, now: Time, at: usize) {
         self.replace(now, at, SERVER);
-        self.carry(now, at, SERVER);
+        self.add_carrier(now, at, SERVER);
     }
 
     fn replace(&mut self, now: Time, by: usize, end: usize) {
@@ -123,9 +123,9 @@ impl Aggregation {
         for at in 0..self.connections.len() {
             let connection = &self.connections[at];
             if at != by && connection.path == path && connection.carriers[end].is_some() {
-                self.let_go(now, at, end);
+                self.remove_carrier(now, at, end);
                 self.connections[at].abort(end);
-                self.changed.touch(at);
+                self.dirty.touch(at);
             }
         }
     }
@@ -133,14 +133,14 @@ impl Aggregation {
     pub(crate) fn on_aborted(&mut self, now: Time, at: usize, end: usize) {
         let connection = &self.connections[at];
         let (path, was_carrier) = (connection.path, connection.carriers[end].is_some());
-        self.let_go(now, at, end);
+        self.remove_carrier(now, at, end);
         if end == CLIENT && was_carrier && !self.closing {
-            self.dial_anew(now, path);
+            self.redial(now, path);
         }
     }
 
     /// Moves the client's carriers to the indices of their paths, and removes connections that are over.
-    pub(crate) fn tidy(&mut self) {
+    pub(crate) fn order_connections(&mut self) {
         let paths = self.paths.len();
         if self.connections.len() == paths {
             return;
@@ -163,7 +163,7 @@ impl Aggregation {
             }
         }
         if moved {
-            self.changed.mark_all(&self.connections);
+            self.dirty.mark_all(&self.connections);
         }
     }
 }

@@ -4,12 +4,12 @@
 //! The gateway's handshake is omitted. A connection becomes a carrier at the client when TCP's handshake is
 //! complete, and at the server with the first frame.
 
-mod changed;
 mod connection;
-mod counted;
+mod counters;
 mod dialling;
-mod giving;
+mod dirty;
 mod receiving;
+mod transmit;
 mod writer;
 
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use ropewalk_striping::{
 };
 use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
-use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
+use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
-use changed::Changed;
-use connection::Connection;
+use connection::CarrierConnection;
 use dialling::PathState;
+use dirty::DirtyTracker;
 use receiving::Received;
 use writer::Writer;
 
@@ -39,10 +39,10 @@ const NEVER: Time = Time::from_nanos(u64::MAX);
 pub(crate) struct Aggregation {
     ends: [Association<Length>; 2],
     /// Connection in use on each path, by the path's number; then others, being dialled or abandoned.
-    connections: Vec<Connection>,
+    connections: Vec<CarrierConnection>,
     paths: Vec<PathState>,
     is_dialling: bool,
-    changed: Changed,
+    dirty: DirtyTracker,
     /// Terms of each path that both ends know.
     terms: Vec<Terms>,
     config: Arc<Config>,
@@ -96,7 +96,7 @@ impl Aggregation {
                 .map(|role| Association::new(role, both.clone())),
             connections: Vec::new(),
             is_dialling: false,
-            changed: Changed::default(),
+            dirty: DirtyTracker::default(),
             paths: vec![PathState::default(); costs.len()],
             terms: costs
                 .iter()
@@ -150,7 +150,9 @@ impl Aggregation {
             _ => host.client_read,
         };
         let before = delivered(self);
-        let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
+        let known = |of: &CarrierConnection| {
+            (of.path, of.generation) == (packet.subflow, packet.generation)
+        };
         // The connection in use on a path has the path's index.
         let at = match self.connections.get(packet.subflow).is_some_and(known) {
             true => Some(packet.subflow),
@@ -158,8 +160,8 @@ impl Aggregation {
         };
         if let Some(at) = at {
             let end = packet.end;
-            self.changed.touch(at);
-            self.changed.note_arrival(at, end);
+            self.dirty.touch(at);
+            self.dirty.note_arrival(at, end);
             self.connections[at].handle_segment(now, end, packet.segment, recorders);
             self.take_socket_events(now, at, end);
             self.take_frames(now, at, end);
@@ -170,7 +172,7 @@ impl Aggregation {
     }
 
     fn take_socket_events(&mut self, now: Time, at: usize, end: usize) {
-        if !self.changed.take_event_mark(at, end) {
+        if !self.dirty.take_event_mark(at, end) {
             return;
         }
         while let Some(event) = self.connections[at].poll_event(end) {
@@ -179,7 +181,7 @@ impl Aggregation {
                 // In the gateway, the response of the relay completes the handshake.
                 SocketEvent::Connected if self.first == SERVER => self.on_joined(now, at),
                 SocketEvent::Eof => {
-                    self.changed.touch(at);
+                    self.dirty.touch(at);
                     self.connections[at].ends[end].close();
                     self.connections[at].changed[end] = true;
                 }
@@ -211,7 +213,7 @@ impl Aggregation {
     }
 
     pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
-        let carries = |of: &Connection| of.carriers[end] == Some(id);
+        let carries = |of: &CarrierConnection| of.carriers[end] == Some(id);
         self.connections.iter().position(carries)
     }
 
@@ -223,7 +225,7 @@ impl Aggregation {
         }
         self.is_dialling = false;
         for (at, connection) in self.connections.iter_mut().enumerate() {
-            self.changed.touch(at);
+            self.dirty.touch(at);
             if connection.carriers[CLIENT].is_some() {
                 connection.ends[CLIENT].close();
                 connection.changed[CLIENT] = true;
@@ -236,7 +238,7 @@ impl Aggregation {
     /// Applies new terms to the paths, at the carriers of both ends.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         for (path, terms) in terms.iter().enumerate() {
-            let of_path = |connection: &&Connection| connection.path == path;
+            let of_path = |connection: &&CarrierConnection| connection.path == path;
             let mut connections = self.connections.iter().filter(of_path);
             let id = connections.find_map(|connection| connection.carriers[CLIENT]);
             let told = self.terms[path];
@@ -257,13 +259,13 @@ impl Aggregation {
 
     /// Returns whether another turn may change anything: frames made space for writes, a blocked socket has
     /// sent, or an association has an event or a carrier to poll.
-    fn wants_another_turn(&self) -> bool {
+    fn needs_another_poll(&self) -> bool {
         self.pass.gave
-            || self.changed.is_any_touched()
+            || self.dirty.is_any_touched()
             || !self.ends.iter().all(Association::is_quiet)
     }
 
-    pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
+    pub(crate) fn add_carrier(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let rtt = connection.ends[end].subflow_states()[0].srtt;
         let id = self.ends[end].carrier_up(
@@ -277,19 +279,19 @@ impl Aggregation {
         );
         connection.carriers[end] = Some(id);
         connection.blocked[end] = false;
-        self.changed.touch(at);
-        self.changed.list_carriers(&self.connections, end);
+        self.dirty.touch(at);
+        self.dirty.list_carriers(&self.connections, end);
     }
 
     /// Removes a carrier from an end; other carriers retransmit its data in flight.
-    pub(crate) fn let_go(&mut self, now: Time, at: usize, end: usize) {
+    pub(crate) fn remove_carrier(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let Some(id) = connection.carriers[end].take() else {
             return;
         };
-        self.changed.touch(at);
+        self.dirty.touch(at);
         let path = connection.path;
-        self.changed.list_carriers(&self.connections, end);
+        self.dirty.list_carriers(&self.connections, end);
         let core = &mut self.ends[end];
         let so_far = |core: &Association<Length>| core.resent().as_u64();
         let own = core.carrier_statistics(id);
@@ -320,19 +322,19 @@ impl Aggregation {
         recorders: &mut R,
     ) {
         let (mut from, until) = (0, self.connections.len());
-        while let Some(at) = self.changed.next_concerned(now, from, end)
+        while let Some(at) = self.dirty.next_concerned(now, from, end)
             && at < until
         {
             from = at + 1;
-            if self.changed.may_be_due(now, at, end) {
-                self.changed.touch(at);
+            if self.dirty.may_be_due(now, at, end) {
+                self.dirty.touch(at);
                 self.connections[at].handle_timeout(now, end, recorders);
             }
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
             // The association knows everything else already.
-            while let Some(at) = self.changed.next_heard(end) {
+            while let Some(at) = self.dirty.next_unreported(end) {
                 let connection = &self.connections[at];
                 if let (Some(id), Some(at)) = (connection.carriers[end], connection.heard_at[end]) {
                     self.ends[end].heard(id, at);
@@ -341,15 +343,15 @@ impl Aggregation {
             self.ends[end].handle_timeout(now);
         }
         if end == CLIENT && self.is_dialling {
-            self.dial_what_is_due(now);
+            self.dial_due_paths(now);
         }
     }
 }
 
-impl Sends for Aggregation {
+impl SendingHost for Aggregation {
     /// Lets the application write and passes frames to the carriers, until no socket takes more.
     #[inline(never)]
-    fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
+    fn poll_application(&mut self, now: Time, _: usize, application: &mut Application) {
         application.fill(
             now,
             &mut Writer {
@@ -362,9 +364,9 @@ impl Sends for Aggregation {
             end: SERVER,
         });
         self.pass = Pass::default();
-        self.give_all(now, CLIENT);
-        self.give_all(now, SERVER);
-        self.changed.begin_pass();
+        self.transmit_all(now, CLIENT);
+        self.transmit_all(now, SERVER);
+        self.dirty.begin_pass();
     }
 
     #[inline(never)]
@@ -376,7 +378,7 @@ impl Sends for Aggregation {
         recorders: &mut R,
     ) -> Option<Outgoing> {
         loop {
-            let next = || Some((self.changed.next_to_send()?, CLIENT));
+            let next = || Some((self.dirty.next_to_send()?, CLIENT));
             let Some((at, end)) = self.pass.at.or_else(next) else {
                 break;
             };
@@ -391,7 +393,7 @@ impl Sends for Aggregation {
                         end,
                         route: connection.path,
                         subflow: connection.path,
-                        dial: connection.dial,
+                        generation: connection.generation,
                         slot: 0,
                         size: self.headers + segment.header_len() + segment.len,
                     });
@@ -401,21 +403,21 @@ impl Sends for Aggregation {
             }
             self.pass.at = (end == CLIENT).then_some((at, SERVER));
         }
-        self.pass.again = self.pass.any && self.wants_another_turn();
+        self.pass.again = self.pass.any && self.needs_another_poll();
         if !self.pass.again {
-            self.tidy();
+            self.order_connections();
         }
         None
     }
 
     /// Sockets were drained, or frames have left their buffer.
-    fn wants_turn(&self, _: Time) -> bool {
+    fn needs_poll(&self, _: Time) -> bool {
         self.pass.again
     }
 
     #[inline(never)]
     fn poll_timeouts(&mut self, _: usize) -> [Option<Time>; 2] {
-        let [client, server] = self.changed.read_timers(&self.connections);
+        let [client, server] = self.dirty.read_timers(&self.connections);
         let mut due = |end: usize, at: Time| {
             let own = self.ends[end].poll_timeout().unwrap_or(Time::MAX);
             at.min(own)

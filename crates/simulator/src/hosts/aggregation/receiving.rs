@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{Frame, Payload};
 
 use super::Aggregation;
-use crate::hosts::verbs::{CLIENT, SERVER};
+use crate::hosts::sending_host::{CLIENT, SERVER};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Received {

@@ -40,15 +40,15 @@ pub(super) struct Further {
 }
 
 #[derive(Debug)]
-pub(super) struct Datagrams {
+pub(super) struct DatagramStore {
     lengths: DatagramLengths,
     on_their_way: Slab<Datagram>,
     further: Slab<Further>,
 }
 
-impl Datagrams {
-    pub(super) fn new(lengths: DatagramLengths) -> Datagrams {
-        Datagrams {
+impl DatagramStore {
+    pub(super) fn new(lengths: DatagramLengths) -> DatagramStore {
+        DatagramStore {
             lengths,
             on_their_way: Slab::new(),
             further: Slab::new(),

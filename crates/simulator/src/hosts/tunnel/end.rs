@@ -22,11 +22,11 @@ pub(super) struct End {
     /// Length of the headers before TCP's in the device's packets.
     ip_header: u32,
     /// Messages to send before any packet.
-    pub(super) due: VecDeque<Due>,
+    pub(super) due: VecDeque<TunnelMessage>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Due {
+pub(super) enum TunnelMessage {
     Feedback(usize, Feedback),
     Ping(Ping),
     Pong(usize, u32),
@@ -68,7 +68,8 @@ impl End {
     /// Connects a link to the other end, and pings it.
     pub(super) fn dial(&mut self, link: usize) {
         self.sender.set_up(link, true);
-        self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
+        self.due
+            .push_back(TunnelMessage::Ping(Ping::sign_of_life(link)));
     }
 
     /// Changes the terms of a link; one that is available again is pinged.
@@ -76,7 +77,8 @@ impl End {
         let comes_back = self.sender.terms(link).standby && !terms.standby;
         self.sender.set_terms(self.clock(now), link, terms);
         if comes_back {
-            self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
+            self.due
+                .push_back(TunnelMessage::Ping(Ping::sign_of_life(link)));
         }
     }
 
@@ -165,7 +167,7 @@ impl End {
     }
 
     /// Returns the next message of the tunnel: pongs, pings, then feedback.
-    pub(super) fn poll_due(&mut self, now: Time) -> Option<Due> {
+    pub(super) fn poll_due(&mut self, now: Time) -> Option<TunnelMessage> {
         if let Some(due) = self.due.pop_front() {
             return Some(due);
         }
@@ -178,7 +180,7 @@ impl End {
         };
         let links = self.sender.feedback_links(clock, feedback.link);
         self.due
-            .extend(links.map(|link| Due::Feedback(link, feedback)));
+            .extend(links.map(|link| TunnelMessage::Feedback(link, feedback)));
         self.due.pop_front()
     }
 
@@ -203,7 +205,7 @@ impl End {
         let clock = self.clock(now);
         if is_due(self.sender.poll_timeout(), clock) {
             let pings = self.sender.handle_timeout(clock);
-            self.due.extend(pings.into_iter().map(Due::Ping));
+            self.due.extend(pings.into_iter().map(TunnelMessage::Ping));
         }
         self.deliver(now, recorder)
     }

@@ -24,11 +24,11 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
 use super::connection::endpoint_id;
-use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
+use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
-use datagram::{Content, Datagram, Datagrams};
-use end::{Due, End};
+use datagram::{Content, Datagram, DatagramStore};
+use end::{End, TunnelMessage};
 use terms::LinksTerms;
 
 /// Offsets of the ends' clocks. The server's exceeds 2^32 microseconds, after which the clock in datagrams
@@ -43,7 +43,7 @@ const TIMEOUT: Time = Time::from_secs(1);
 pub(crate) struct Tunnel {
     ends: [End; 2],
     links: usize,
-    datagrams: Datagrams,
+    datagrams: DatagramStore,
     terms: LinksTerms,
     stage: Stage,
     held_max: u64,
@@ -86,7 +86,7 @@ impl Tunnel {
         Tunnel {
             ends: [end(client, CLIENT), end(server, SERVER)],
             links: flow.paths.len(),
-            datagrams: Datagrams::new(DatagramLengths::behind(overhead - ENVELOPE)),
+            datagrams: DatagramStore::new(DatagramLengths::behind(overhead - ENVELOPE)),
             terms: LinksTerms::default(),
             stage: Stage::Idle,
             held_max: 0,
@@ -180,7 +180,9 @@ impl Tunnel {
                 }
                 // A ping without a token is answered by feedback alone.
                 Content::Ping(0) => {}
-                Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),
+                Content::Ping(token) => end
+                    .due
+                    .push_back(TunnelMessage::Pong(usize::from(link), token)),
                 Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
                 Content::Terms(about, version, terms) => {
                     self.terms.hear(now, end, (about, version, terms), link);
@@ -265,8 +267,8 @@ impl Tunnel {
     }
 }
 
-impl Sends for Tunnel {
-    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+impl SendingHost for Tunnel {
+    fn poll_application(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
             self.follow_terms(now);
             self.connect(now);
@@ -289,15 +291,17 @@ impl Sends for Tunnel {
         let (link, content, size) = if let Some(due) = this.poll_due(now) {
             *segment = Segment::EMPTY;
             let (link, content, padded) = match due {
-                Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
-                Due::Pong(link, token) => (link, Content::Pong(token), None),
-                Due::Ping(Ping {
+                TunnelMessage::Feedback(link, feedback) => {
+                    (link, Content::Feedback(feedback), None)
+                }
+                TunnelMessage::Pong(link, token) => (link, Content::Pong(token), None),
+                TunnelMessage::Ping(Ping {
                     link, token, bytes, ..
                 }) => (link, Content::Ping(token), bytes),
-                Due::Terms(link, about, version, terms) => {
+                TunnelMessage::Terms(link, about, version, terms) => {
                     (link, Content::Terms(about, version, terms), None)
                 }
-                Due::TermsSeen(link, about, version) => {
+                TunnelMessage::TermsSeen(link, about, version) => {
                     (link, Content::TermsSeen(about, version), None)
                 }
             };
@@ -328,7 +332,7 @@ impl Sends for Tunnel {
             end,
             route: link,
             subflow: 0,
-            dial: 0,
+            generation: 0,
             slot,
             size,
         })

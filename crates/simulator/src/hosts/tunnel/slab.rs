@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_used_again_and_not_taken_twice() {
+    fn slab_reuses_numbers_without_duplicates() {
         let mut slab = Slab::new();
         let numbers = ["a", "b"].map(|value| slab.put(value));
         assert_eq!(numbers, [0, 1]);

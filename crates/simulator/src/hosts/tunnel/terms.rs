@@ -4,7 +4,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{AnnouncedTerms, LinkTerms, TermsAnnouncer};
 use ropewalk_striping::{Candidate, Standby, Terms, Tier};
 
-use super::end::{Due, End};
+use super::end::{End, TunnelMessage};
 
 #[derive(Debug, Default)]
 pub(super) struct LinksTerms {
@@ -52,7 +52,7 @@ impl LinksTerms {
             for by in client.sender.terms_links(clock, link) {
                 client
                     .due
-                    .push_back(Due::Terms(by, link as u8, version, terms));
+                    .push_back(TunnelMessage::Terms(by, link as u8, version, terms));
             }
         }
     }
@@ -70,7 +70,9 @@ impl LinksTerms {
         }
         let clock = server.clock(now);
         if let Some(by) = server.sender.answer_link(clock, usize::from(by)) {
-            server.due.push_back(Due::TermsSeen(by, link, version));
+            server
+                .due
+                .push_back(TunnelMessage::TermsSeen(by, link, version));
         }
     }
 

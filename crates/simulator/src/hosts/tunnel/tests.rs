@@ -4,13 +4,13 @@ use ropewalk_scenario::{Protocol, Scenario};
 use super::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+struct TestPacket {
     segment: Segment,
     slot: u32,
 }
 
-struct World {
-    network: Network<Packet>,
+struct Fixture {
+    network: Network<TestPacket>,
     routes: Vec<[RouteId; 2]>,
     tunnel: Tunnel,
     application: Application,
@@ -23,8 +23,8 @@ struct World {
     until: Time,
 }
 
-impl World {
-    fn new(links: &str, transport: &str) -> World {
+impl Fixture {
+    fn new(links: &str, transport: &str) -> Fixture {
         let text = format!(
             "duration = \"60 s\"\n{links}[transport]\nprotocol = \"striped-tcp\"\n\
              device = \"tunnel\"\n{transport}\n[traffic]\nsize = \"3 MB\"\n"
@@ -38,7 +38,7 @@ impl World {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
         let (network, routes) = Network::from_paths(&scenario.links, paths, 1);
         let random = stream(1, "traffic");
-        World {
+        Fixture {
             network,
             routes,
             tunnel: Tunnel::new(
@@ -91,7 +91,7 @@ impl World {
                 let incoming = Incoming {
                     end: 1 - way,
                     subflow: 0,
-                    dial: 0,
+                    generation: 0,
                     slot: arrival.packet.slot,
                     segment: &arrival.packet.segment,
                 };
@@ -104,7 +104,8 @@ impl World {
 
     fn serve(&mut self) {
         for end in [CLIENT, SERVER] {
-            self.tunnel.turn(self.now, end, &mut self.application);
+            self.tunnel
+                .poll_application(self.now, end, &mut self.application);
             let mut segment = Segment::EMPTY;
             while let Some(leaves) = self
                 .tunnel
@@ -112,7 +113,7 @@ impl World {
             {
                 let slot = leaves.slot;
                 let route = self.routes[leaves.route][end];
-                let mut packet = Packet { segment, slot };
+                let mut packet = TestPacket { segment, slot };
                 let size = leaves.size;
                 let carries = segment.flags != Segment::EMPTY.flags;
                 self.offered.push((end, size, carries));
@@ -142,18 +143,18 @@ fn links(count: usize, more: &str) -> String {
 }
 
 #[test]
-fn every_datagram_is_forgotten_when_it_has_arrived_or_is_lost() {
+fn stored_datagrams_are_removed_on_arrival_and_loss() {
     for loss in ["0 %", "5 %"] {
         // A start-up that doubles each round trip may overflow a queue of one.
         let more = format!("loss = \"{loss}\"\nqueue = \"2 bdp\"");
-        let mut world = World::new(&links(3, &more), "");
-        world.run();
-        assert_eq!(world.tunnel.delivered(), 3_000_000);
-        assert!(world.tunnel.is_closed());
-        assert_eq!(world.dropped > 0, loss != "0 %");
-        assert_eq!(world.tunnel.datagrams.under_way(), [0, 0]);
+        let mut fixture = Fixture::new(&links(3, &more), "");
+        fixture.run();
+        assert_eq!(fixture.tunnel.delivered(), 3_000_000);
+        assert!(fixture.tunnel.is_closed());
+        assert_eq!(fixture.dropped > 0, loss != "0 %");
+        assert_eq!(fixture.tunnel.datagrams.under_way(), [0, 0]);
         // A window of two bandwidth-delay products, and feedback.
-        assert!(world.most[0] < 400, "{:?}", world.most);
+        assert!(fixture.most[0] < 400, "{:?}", fixture.most);
     }
 }
 
@@ -161,11 +162,11 @@ fn every_datagram_is_forgotten_when_it_has_arrived_or_is_lost() {
 fn short_packets_share_datagrams_and_each_of_them_arrives() {
     // The reverse link cannot carry the ACKs one by one.
     let more = "queue = \"2 bdp\"\nreverse = { rate = \"100 kbit/s\", queue = \"50 packets\" }";
-    let mut world = World::new(&links(2, more), "");
-    world.run();
-    assert_eq!(world.tunnel.delivered(), 3_000_000);
-    assert!(world.most[1] > 20, "{:?}", world.most);
-    assert_eq!(world.tunnel.datagrams.under_way(), [0, 0]);
+    let mut fixture = Fixture::new(&links(2, more), "");
+    fixture.run();
+    assert_eq!(fixture.tunnel.delivered(), 3_000_000);
+    assert!(fixture.most[1] > 20, "{:?}", fixture.most);
+    assert_eq!(fixture.tunnel.datagrams.under_way(), [0, 0]);
 }
 
 #[test]
@@ -173,11 +174,11 @@ fn datagrams_are_as_long_as_the_gateways() {
     for (transport, outside) in [("", 28), ("ip_version = \"ipv6\"", 48)] {
         // No loss may occur, so that no feedback reports one: a start-up that doubles each round trip may
         // overflow a queue of one.
-        let mut world = World::new(&links(2, "queue = \"2 bdp\""), transport);
-        world.run();
-        assert_eq!(world.dropped, 0);
+        let mut fixture = Fixture::new(&links(2, "queue = \"2 bdp\""), transport);
+        fixture.run();
+        assert_eq!(fixture.dropped, 0);
         let lengths = |way, carries| {
-            let mut lengths: Vec<u32> = world
+            let mut lengths: Vec<u32> = fixture
                 .offered
                 .iter()
                 .filter(|offered| (offered.0, offered.2) == (way, carries))

@@ -15,7 +15,7 @@ pub(crate) struct Extents {
     arrived: Box<[u64]>,
     /// Arrivals in order within the horizon. The first arrival larger than a given number was always one of
     /// them.
-    in_order: VecDeque<Run>,
+    in_order: VecDeque<OrderedRun>,
     received: u64,
     reordered: u64,
     /// Number of packets of each extent; index 0 is extent 1.
@@ -24,13 +24,13 @@ pub(crate) struct Extents {
 
 /// Packets with consecutive numbers that arrived one after the other.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct OrderedRun {
     number: u64,
     position: u64,
     length: u64,
 }
 
-impl Run {
+impl OrderedRun {
     fn end(&self) -> u64 {
         self.number + self.length
     }
@@ -95,7 +95,7 @@ impl Extents {
         {
             self.in_order.pop_front();
         }
-        self.in_order.push_back(Run {
+        self.in_order.push_back(OrderedRun {
             number,
             position: self.received,
             length: 1,

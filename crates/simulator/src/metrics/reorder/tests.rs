@@ -112,7 +112,7 @@ fn nothing_has_no_shares() {
 }
 
 #[test]
-fn joining_leaves_out_what_was_sent_before() {
+fn joining_ignores_packets_sent_before() {
     let mut reorder = Reorder::joining(4);
     for number in [1000, 1003, 998, 1001, 999, 1004, 1002, 1005, 1006, 1007] {
         reorder.arrival(number);

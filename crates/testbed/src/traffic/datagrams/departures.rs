@@ -1,7 +1,7 @@
 //! Send times of datagrams.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::Schedule;
+use ropewalk_simulator::MessageSchedule;
 
 use super::super::plan::{DatagramSettings, Plan};
 use super::pace::Pace;
@@ -18,7 +18,7 @@ pub(crate) struct Departure {
 #[derive(Debug)]
 pub(crate) enum Departures {
     /// One per message, at its due time.
-    Messages(Schedule),
+    Messages(MessageSchedule),
     /// As many as the first link carries.
     Bulk {
         pace: Box<Pace>,

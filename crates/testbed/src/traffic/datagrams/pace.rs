@@ -49,7 +49,7 @@ impl Pace {
     /// Times when the link is free for another packet of this size, and when to hand it over.
     /// Packets that arrive in an outage are lost.
     pub(crate) fn next(&mut self, size: u32) -> (Time, Time) {
-        let wants = self.link.wants(self.now, self.route, size);
+        let wants = self.link.next_offer_time(self.now, self.route, size);
         let due = wants.unwrap_or(self.now);
         let waits = match self.last.front() {
             _ if self.waiting == 0 => due,

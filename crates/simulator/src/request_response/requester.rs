@@ -7,10 +7,10 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Requests;
 
-use super::ask::{Answers, Ask, thought};
-use crate::draws::{log_normal, normal};
+use super::request::{Request, ResponseStats, think_time};
 use crate::outcome::RequestsSummary;
-use crate::timeliness::Late;
+use crate::random::{log_normal, normal};
+use crate::timeliness::LateCounts;
 
 /// Default HTTP priority (RFC 9218, 4.1).
 const URGENCY: u8 = 3;
@@ -39,14 +39,14 @@ impl Requester {
         self.thinking.peek().map(|Reverse((at, _))| *at)
     }
 
-    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+    pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
         let &Reverse((_, tag)) = self.thinking.peek().filter(|Reverse((at, _))| *at <= now)?;
         self.thinking.pop();
         let mut size = self.requests.size.as_u64() as f64;
         if self.requests.spread > 0.0 {
             size *= log_normal(self.requests.spread, normal(&mut self.random));
         }
-        Some(Ask {
+        Some(Request {
             tag,
             size: (size.round() as u64).max(1),
             urgency: URGENCY,
@@ -54,18 +54,18 @@ impl Requester {
         })
     }
 
-    pub(super) fn answered(&mut self, now: Time, tag: u32) {
-        let until = now + thought(self.requests.think, &mut self.random);
+    pub(super) fn on_response(&mut self, now: Time, tag: u32) {
+        let until = now + think_time(self.requests.think, &mut self.random);
         self.thinking.push(Reverse((until, tag)));
     }
 
     /// Returns the summary of the responses to all programs.
-    pub(super) fn summary(&self, answers: &Answers) -> RequestsSummary {
-        let late = self.requests.deadline.map(|_| answers.late);
+    pub(super) fn summary(&self, responses: &ResponseStats) -> RequestsSummary {
+        let late = self.requests.deadline.map(|_| responses.late);
         RequestsSummary {
-            count: answers.count,
-            response_s: answers.response_s,
-            late_percent: late.map(Late::percent),
+            count: responses.count,
+            response_s: responses.response_s,
+            late_percent: late.map(LateCounts::percent),
             late_bytes: late.map(|late| late.late_bytes),
         }
     }

@@ -5,11 +5,11 @@ use ropewalk_quantities::Time;
 use super::config::Preamble;
 use super::standard::{DataRate, Standard};
 use super::station::FrameKind;
-use crate::medium::Carried;
+use crate::medium::MediumPacket;
 
 /// Place where frames are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listener {
+pub enum CapturePoint {
     /// At a radio, by index: frames that it transmits, and frames that it receives with or without errors.
     Radio(usize),
     /// Everywhere: each frame once, with errors if its receiver did not get it.
@@ -18,7 +18,7 @@ pub enum Listener {
 
 /// Recorded frame. Frames are sorted by their ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard<P> {
+pub struct RecordedFrame<P> {
     /// Start of the preamble.
     pub start: Time,
     /// End of the frame.
@@ -53,14 +53,14 @@ pub struct Heard<P> {
     /// Whether its receiver lost the frame in a collision.
     pub collided: bool,
     /// Packet of a data frame.
-    pub packet: Option<Carried<P>>,
+    pub packet: Option<MediumPacket<P>>,
 }
 
-impl<P> Heard<P> {
+impl<P> RecordedFrame<P> {
     /// Separates the frame from its packet.
-    pub fn split(self) -> (Heard<()>, Option<Carried<P>>) {
+    pub fn split(self) -> (RecordedFrame<()>, Option<MediumPacket<P>>) {
         let packet = self.packet;
-        let bare = Heard {
+        let bare = RecordedFrame {
             start: self.start,
             end: self.end,
             kind: self.kind,

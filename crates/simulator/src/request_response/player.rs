@@ -4,8 +4,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Chunks, Quality};
 
-use super::ask::{Answers, Ask};
 use super::chunk_sizes::ChunkSizes;
+use super::request::{Request, ResponseStats};
 use crate::outcome::{ChunksSummary, Stall};
 use crate::playout::Playout;
 
@@ -76,12 +76,12 @@ impl Player {
         self.next
     }
 
-    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+    pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
         self.next.take_if(|next| *next <= now)?;
-        let held = self.playout.held(now);
+        let buffered = self.playout.buffered(now);
         let quality = match self.quality {
             Quality::Fixed(quality) => quality as usize,
-            Quality::Bola => self.bola(held),
+            Quality::Bola => self.bola(buffered),
         };
         let changed = self
             .last
@@ -92,21 +92,21 @@ impl Player {
         }
         let size = self.sizes.of(self.number, quality);
         self.number += 1;
-        Some(Ask {
+        Some(Request {
             tag: quality as u32,
             size,
             urgency: URGENCY,
-            span: Some(self.time_for_chunk(held)),
+            span: Some(self.time_for_chunk(buffered)),
         })
     }
 
-    pub(super) fn answered(&mut self, now: Time) {
+    pub(super) fn on_response(&mut self, now: Time) {
         self.playout.frame(now);
         if now >= self.from {
             self.count += 1;
             self.rate_sum += self.last.map_or(0.0, |quality| self.rates[quality]);
         }
-        let over = (self.playout.held(now) + self.chunk).saturating_sub(self.most);
+        let over = (self.playout.buffered(now) + self.chunk).saturating_sub(self.most);
         // If playback waits for more than the buffer holds, the next chunk must be requested at once.
         self.next = Some(match self.playout.is_playing() {
             true => now + over,
@@ -114,17 +114,17 @@ impl Player {
         });
     }
 
-    pub(super) fn held(&mut self, now: Time) -> Time {
-        self.playout.held(now)
+    pub(super) fn buffered(&mut self, now: Time) -> Time {
+        self.playout.buffered(now)
     }
 
     /// Returns the deadline of the next chunk, with this much in the buffer.
-    fn time_for_chunk(&self, held: Time) -> Time {
-        let (held, most) = (held.as_secs_f64(), self.most.as_secs_f64());
+    fn time_for_chunk(&self, buffered: Time) -> Time {
+        let (buffered, most) = (buffered.as_secs_f64(), self.most.as_secs_f64());
         let chunk = self.chunk.as_secs_f64();
-        Time::from_secs_f64(match held < LOW * most {
+        Time::from_secs_f64(match buffered < LOW * most {
             true => chunk / 2.0,
-            false => chunk + (held - HIGH * most).max(0.0),
+            false => chunk + (buffered - HIGH * most).max(0.0),
         })
     }
 
@@ -132,12 +132,12 @@ impl Player {
     /// Sitaraman, INFOCOM 2016; IEEE/ACM Trans. Networking 28(4), 2020). It maximises (V (v + p) - Q) / S.
     /// The utility v is the logarithm of the rate, and V selects the highest quality when the buffer lacks
     /// one chunk.
-    fn bola(&self, held: Time) -> usize {
+    fn bola(&self, buffered: Time) -> usize {
         let utility = |rate: f64| (rate / self.rates[0]).ln();
         let room = (self.most.saturating_sub(self.chunk)).as_secs_f64();
         let highest = utility(self.rates[self.rates.len() - 1]);
         let weight = room / (highest + PLAYS);
-        let worth = |rate: f64| (weight * (utility(rate) + PLAYS) - held.as_secs_f64()) / rate;
+        let worth = |rate: f64| (weight * (utility(rate) + PLAYS) - buffered.as_secs_f64()) / rate;
         let best = |best: usize, quality: usize| match worth(self.rates[quality])
             >= worth(self.rates[best])
         {
@@ -151,7 +151,7 @@ impl Player {
     pub(super) fn summary<'a>(
         players: impl Iterator<Item = &'a Player>,
         end: Time,
-        answers: &Answers,
+        responses: &ResponseStats,
     ) -> ChunksSummary {
         let (mut count, mut rates, mut switches, mut number) = (0, 0.0, 0, 0u32);
         let mut stall = Stall {
@@ -174,9 +174,9 @@ impl Player {
             count,
             rate_mbps: rates / count.max(1) as f64 / 1e6,
             switches,
-            late_percent: answers.late.percent(),
-            late_bytes: answers.late.late_bytes,
-            response_s: answers.response_s,
+            late_percent: responses.late.percent(),
+            late_bytes: responses.late.late_bytes,
+            response_s: responses.response_s,
             stall,
         }
     }
@@ -213,37 +213,38 @@ mod tests {
     }
 
     #[test]
-    fn it_asks_while_it_has_room_for_a_chunk_and_then_when_it_has() {
+    fn player_requests_chunks_while_buffer_has_space() {
         let s = Time::from_secs;
         let mut player = player(&[1000], Quality::Fixed(0));
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         // Each chunk takes a second, so the buffer gains three seconds per chunk from the first on.
         let mut now = Time::ZERO;
         while now < s(40) {
-            let ask = player.ask(now).expect("its time has come");
-            assert_eq!(ask.size, 500_000);
-            assert_eq!(player.ask(now), None, "one at a time");
-            asked.push(now.as_secs_f64() as u64);
-            player.answered(now + s(1));
+            let request = player.next_request(now).expect("its time has come");
+            assert_eq!(request.size, 500_000);
+            assert_eq!(player.next_request(now), None, "one at a time");
+            requested.push(now.as_secs_f64() as u64);
+            player.on_response(now + s(1));
             now = player.next().expect("one more");
         }
         // At 6 the buffer holds 24 - 5 = 19: one more would exceed it by 3.
-        assert_eq!(asked[..9], [0, 1, 2, 3, 4, 5, 9, 13, 17]);
+        assert_eq!(requested[..9], [0, 1, 2, 3, 4, 5, 9, 13, 17]);
         assert_eq!(player.playout.end(s(40)).count, 0);
     }
 
     #[test]
-    fn a_chunk_has_less_time_than_it_plays_until_there_is_something_in_hand() {
+    fn chunk_deadline_is_short_while_buffer_is_low() {
         let player = player(&[1000], Quality::Fixed(0));
-        let times = [0, 9, 10, 16, 18].map(|held| player.time_for_chunk(Time::from_secs(held)));
+        let times =
+            [0, 9, 10, 16, 18].map(|buffered| player.time_for_chunk(Time::from_secs(buffered)));
         assert_eq!(times, [2, 2, 4, 4, 6].map(Time::from_secs));
     }
 
     #[test]
-    fn who_holds_more_asks_for_more() {
+    fn player_with_more_buffer_requests_higher_quality() {
         let player = player(&[500, 1000, 2000, 4000], Quality::Bola);
         let qualities: Vec<usize> = (0..=20)
-            .map(|held| player.bola(Time::from_secs(held)))
+            .map(|buffered| player.bola(Time::from_secs(buffered)))
             .collect();
         assert_eq!((qualities[0], qualities[16]), (0, 3));
         assert!(qualities.is_sorted(), "{qualities:?}");
@@ -254,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_in_time_stalls_it() {
+    fn late_chunk_stalls_playback() {
         let s = Time::from_secs;
         let mut player = player(&[1000], Quality::Fixed(0));
-        for (asked, answered) in [(0, 1), (1, 8), (8, 9)] {
-            assert!(player.ask(s(asked)).is_some());
-            player.answered(s(answered));
+        for (requested, on_response) in [(0, 1), (1, 8), (8, 9)] {
+            assert!(player.next_request(s(requested)).is_some());
+            player.on_response(s(on_response));
         }
         // It plays from 1 to 5, and again from 8.
         let stall = player.playout.end(s(10));

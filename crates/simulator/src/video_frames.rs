@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::{Frames, Preset, Video};
 
-use crate::draws::{log_normal, normal, uniform};
+use crate::random::{log_normal, normal, uniform};
 
 /// Maximum number of drawn frames; longer runs repeat them.
 const MAX_DRAWN: usize = 10_000_000;

@@ -9,12 +9,12 @@
 //! Both ends share this object, so no bytes are parsed, in virtual time or over sockets. The caller, which
 //! transports the bytes, calls its methods for the events at either end.
 
-mod ask;
 mod browser;
 mod chunk_sizes;
 mod page;
 mod player;
 mod reader;
+mod request;
 mod requester;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -27,11 +27,11 @@ use ropewalk_transport::Deadline;
 use crate::metrics::Histogram;
 use crate::outcome::ApplicationSummary;
 use crate::sink::Sink;
-use crate::timeliness::Late;
-use ask::{Answers, Ask};
+use crate::timeliness::LateCounts;
 use browser::Browser;
 use player::Player;
 use reader::Reader;
+use request::{Request, ResponseStats};
 
 /// Length of a request: an HTTP/2 request for another object of a site, with compressed header fields (RFC
 /// 7541).
@@ -39,35 +39,35 @@ pub const REQUEST: u64 = 64;
 
 /// Both ends of the requests and responses over a connection.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct RequestResponse {
     reader: Reader,
     /// Requests that have not completely arrived at the writer, oldest first.
-    requests: VecDeque<Request>,
+    requests: VecDeque<PendingRequest>,
     /// Bytes of requests that the reader's endpoint has not taken.
     unsent: u64,
     /// Bytes of an incomplete request at the writer.
-    heard: u64,
+    request_bytes: u64,
     /// Number of requests that the writer has read.
     numbered: u64,
     /// Responses that the writer has yet to write, by urgency and number.
-    answers: BTreeMap<(u8, u64), Answer>,
+    responses: BTreeMap<(u8, u64), Response>,
     /// Bytes that it has written, and the ends of the responses that have not completely arrived.
     written: u64,
-    ends: VecDeque<(u64, Answer)>,
+    ends: VecDeque<(u64, Response)>,
     /// Arrived responses that were not removed.
-    arrived: VecDeque<Arrived>,
-    measured: Measured,
+    arrived: VecDeque<ArrivedResponse>,
+    measured: Measurements,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Request {
-    ask: Ask,
+struct PendingRequest {
+    request: Request,
     at: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Answer {
-    request: Request,
+struct Response {
+    request: PendingRequest,
     begun: Time,
     due: Option<Deadline>,
     left: u64,
@@ -75,7 +75,7 @@ struct Answer {
 
 /// Response that has arrived completely.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived {
+pub struct ArrivedResponse {
     /// Bytes of the response.
     pub size: u64,
     /// Arrival of the request at the writer.
@@ -83,16 +83,16 @@ pub struct Arrived {
 }
 
 #[derive(Debug)]
-struct Measured {
+struct Measurements {
     from: Time,
     /// Whether arrived responses are kept until removed one by one.
     logged: bool,
     /// Times from request to complete response, at the reader.
     responses: Histogram,
-    late: Late,
+    late: LateCounts,
 }
 
-impl Conversation {
+impl RequestResponse {
     /// Creates requests that begin at `start`, end at `end` at the latest, and are measured from `warmup`
     /// on. `logged`: arrived responses are kept until they are removed.
     pub fn new(
@@ -100,22 +100,22 @@ impl Conversation {
         [start, warmup, end]: [Time; 3],
         random: Pcg64Mcg,
         logged: bool,
-    ) -> Conversation {
-        Conversation {
+    ) -> RequestResponse {
+        RequestResponse {
             reader: Reader::new(requested, [start, warmup, end], random),
             requests: VecDeque::new(),
             unsent: 0,
-            heard: 0,
+            request_bytes: 0,
             numbered: 0,
-            answers: BTreeMap::new(),
+            responses: BTreeMap::new(),
             written: 0,
             ends: VecDeque::new(),
             arrived: VecDeque::new(),
-            measured: Measured {
+            measured: Measurements {
                 from: warmup,
                 logged,
                 responses: Histogram::new(),
-                late: Late::default(),
+                late: LateCounts::default(),
             },
         }
     }
@@ -126,9 +126,9 @@ impl Conversation {
     }
 
     /// Makes the requests that are due.
-    pub fn ask(&mut self, now: Time) {
-        while let Some(ask) = self.reader.ask(now) {
-            self.requests.push_back(Request { ask, at: now });
+    pub fn make_requests(&mut self, now: Time) {
+        while let Some(request) = self.reader.next_request(now) {
+            self.requests.push_back(PendingRequest { request, at: now });
             self.unsent += REQUEST;
         }
     }
@@ -144,39 +144,39 @@ impl Conversation {
     }
 
     /// Processes bytes of requests that have arrived at the writer.
-    pub fn heard(&mut self, now: Time, bytes: u64) {
-        self.heard += bytes;
-        while self.heard >= REQUEST
+    pub fn on_request_bytes(&mut self, now: Time, bytes: u64) {
+        self.request_bytes += bytes;
+        while self.request_bytes >= REQUEST
             && let Some(request) = self.requests.pop_front()
         {
-            self.heard -= REQUEST;
-            let key = (request.ask.urgency, self.numbered);
+            self.request_bytes -= REQUEST;
+            let key = (request.request.urgency, self.numbered);
             self.numbered += 1;
-            let due = request.ask.span.map(|span| Deadline {
+            let due = request.request.span.map(|span| Deadline {
                 at: now + span,
                 span,
             });
-            let answer = Answer {
+            let response = Response {
                 request,
                 begun: now,
                 due,
-                left: request.ask.size,
+                left: request.request.size,
             };
-            self.answers.insert(key, answer);
+            self.responses.insert(key, response);
         }
     }
 
     /// Writes responses until the writer's endpoint takes no more.
-    pub fn answer(&mut self, sink: &mut impl Sink) {
-        while let Some(mut first) = self.answers.first_entry() {
-            let answer = first.get_mut();
-            let taken = match answer.due {
-                Some(due) => sink.write_by(answer.left, due),
-                None => sink.write(answer.left),
+    pub fn write_responses(&mut self, sink: &mut impl Sink) {
+        while let Some(mut first) = self.responses.first_entry() {
+            let response = first.get_mut();
+            let taken = match response.due {
+                Some(due) => sink.write_by(response.left, due),
+                None => sink.write(response.left),
             };
             self.written += taken;
-            answer.left -= taken;
-            if answer.left > 0 {
+            response.left -= taken;
+            if response.left > 0 {
                 return;
             }
             self.ends.push_back((self.written, first.remove()));
@@ -185,50 +185,50 @@ impl Conversation {
 
     /// Processes the delivery of all bytes before `end` to the reader, which may make further requests.
     pub fn delivered(&mut self, now: Time, end: u64) {
-        while let Some(&(_, answer)) = self.ends.front().filter(|(at, _)| *at <= end) {
+        while let Some(&(_, response)) = self.ends.front().filter(|(at, _)| *at <= end) {
             self.ends.pop_front();
-            let Request { ask, at } = answer.request;
+            let PendingRequest { request, at } = response.request;
             let measured = &mut self.measured;
             if at >= measured.from {
                 measured.responses.record(now - at);
-                if let Some(due) = answer.due {
+                if let Some(due) = response.due {
                     let late = u64::from(now > due.at);
-                    measured.late += Late {
+                    measured.late += LateCounts {
                         messages: 1,
                         late,
-                        late_bytes: late * ask.size,
+                        late_bytes: late * request.size,
                     };
                 }
             }
             if measured.logged {
-                self.arrived.push_back(Arrived {
-                    size: ask.size,
-                    written: answer.begun,
+                self.arrived.push_back(ArrivedResponse {
+                    size: request.size,
+                    written: response.begun,
                 });
             }
-            self.reader.answered(now, &ask);
+            self.reader.on_response(now, &request);
         }
-        self.ask(now);
+        self.make_requests(now);
     }
 
     /// Removes and returns the oldest response that has arrived.
-    pub fn take_arrived(&mut self) -> Option<Arrived> {
+    pub fn take_arrived(&mut self) -> Option<ArrivedResponse> {
         self.arrived.pop_front()
     }
 
     /// Returns the playing time in the buffer of the reader's player, if it has one.
-    pub fn held(&mut self, now: Time) -> Option<Time> {
-        self.reader.held(now)
+    pub fn buffered(&mut self, now: Time) -> Option<Time> {
+        self.reader.buffered(now)
     }
 
     /// Returns the summary of readers with the same traffic, at the end of the run.
-    pub fn summary(alike: &[&Conversation], end: Time) -> ApplicationSummary {
-        let (mut responses, mut late) = (Histogram::new(), Late::default());
-        for conversation in alike {
-            responses.merge(&conversation.measured.responses);
-            late += conversation.late(end);
+    pub fn summary(alike: &[&RequestResponse], end: Time) -> ApplicationSummary {
+        let (mut responses, mut late) = (Histogram::new(), LateCounts::default());
+        for exchange in alike {
+            responses.merge(&exchange.measured.responses);
+            late += exchange.late(end);
         }
-        let answers = Answers {
+        let responses = ResponseStats {
             count: responses.count(),
             response_s: responses.summary_s(),
             late,
@@ -240,17 +240,17 @@ impl Conversation {
                     Reader::Player(player) => Some(&**player),
                     _ => None,
                 });
-                summary.chunks = Some(Player::summary(players, end, &answers));
+                summary.chunks = Some(Player::summary(players, end, &responses));
             }
             Some(Reader::Requester(requester)) => {
-                summary.requests = Some(requester.summary(&answers));
+                summary.requests = Some(requester.summary(&responses));
             }
             Some(Reader::Browser(_)) => {
                 let browsers = alike.iter().filter_map(|of| match &of.reader {
                     Reader::Browser(browser) => Some(&**browser),
                     _ => None,
                 });
-                summary.web = Some(Browser::summary(browsers, &answers));
+                summary.web = Some(Browser::summary(browsers, &responses));
             }
             None => {}
         }
@@ -258,18 +258,18 @@ impl Conversation {
     }
 
     /// Counts the responses whose deadline has passed, including those that did not arrive.
-    fn late(&self, end: Time) -> Late {
+    fn late(&self, end: Time) -> LateCounts {
         let measured = &self.measured;
-        let waiting = self.answers.values();
-        let waiting = waiting.chain(self.ends.iter().map(|(_, answer)| answer));
-        let never = waiting.filter(|answer| {
-            answer.request.at >= measured.from && answer.due.is_some_and(|due| due.at < end)
+        let waiting = self.responses.values();
+        let waiting = waiting.chain(self.ends.iter().map(|(_, response)| response));
+        let never = waiting.filter(|response| {
+            response.request.at >= measured.from && response.due.is_some_and(|due| due.at < end)
         });
-        never.fold(measured.late, |mut late, answer| {
-            late += Late {
+        never.fold(measured.late, |mut late, response| {
+            late += LateCounts {
                 messages: 1,
                 late: 1,
-                late_bytes: answer.request.ask.size,
+                late_bytes: response.request.request.size,
             };
             late
         })

@@ -9,8 +9,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{ObjectKind, PageObject, Think, Web};
 
-use super::ask::{Answers, Ask, thought};
 use super::page::Pages;
+use super::request::{Request, ResponseStats, think_time};
 use crate::metrics::Histogram;
 use crate::outcome::WebSummary;
 
@@ -62,7 +62,7 @@ impl Browser {
         self.next
     }
 
-    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+    pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
         if self.next.take_if(|next| *next <= now).is_some() {
             self.page = Loading::of(self.pages.next(&mut self.random), now);
         }
@@ -73,7 +73,7 @@ impl Browser {
         let tag = page.found.pop_front()?;
         page.open += 1;
         let object = page.objects[tag as usize];
-        Some(Ask {
+        Some(Request {
             tag,
             size: object.size,
             urgency: urgency(object.kind),
@@ -81,7 +81,7 @@ impl Browser {
         })
     }
 
-    pub(super) fn answered(&mut self, now: Time, tag: u32) {
+    pub(super) fn on_response(&mut self, now: Time, tag: u32) {
         let page = &mut self.page;
         page.open -= 1;
         page.left -= 1;
@@ -92,14 +92,14 @@ impl Browser {
                 self.loads.record(now - page.begun);
                 self.objects += page.objects.len() as u64;
             }
-            self.next = Some(now + thought(self.think, &mut self.random));
+            self.next = Some(now + think_time(self.think, &mut self.random));
         }
     }
 
     /// Returns the summary of browsers that load the same kind of pages.
     pub(super) fn summary<'a>(
         browsers: impl Iterator<Item = &'a Browser>,
-        answers: &Answers,
+        responses: &ResponseStats,
     ) -> WebSummary {
         let (mut loads, mut objects) = (Histogram::new(), 0);
         for browser in browsers {
@@ -110,7 +110,7 @@ impl Browser {
             pages: loads.count(),
             objects,
             page_load_s: loads.summary_s(),
-            response_s: answers.response_s,
+            response_s: responses.response_s,
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     use ropewalk_scenario::{Page, Thinking};
 
     use super::*;
-    use crate::timeliness::Late;
+    use crate::timeliness::LateCounts;
 
     fn browser(objects: &[(u64, u32, ObjectKind)]) -> Browser {
         let objects = objects
@@ -169,35 +169,35 @@ mod tests {
     }
 
     fn asks(browser: &mut Browser, now: Time) -> Vec<u32> {
-        std::iter::from_fn(|| browser.ask(now))
-            .map(|ask| ask.tag)
+        std::iter::from_fn(|| browser.next_request(now))
+            .map(|request| request.tag)
             .collect()
     }
 
     #[test]
-    fn an_object_is_asked_for_when_the_one_that_names_it_is_there() {
+    fn object_is_requested_after_its_parent_arrives() {
         use ObjectKind::{Css, Html, Image, Script};
         let ms = Time::from_millis;
         let tree = [(9, 0, Html), (5, 0, Css), (7, 0, Script), (3, 1, Image)];
         let mut browser = browser(&tree);
         assert_eq!(asks(&mut browser, ms(0)), [0]);
-        browser.answered(ms(10), 0);
+        browser.on_response(ms(10), 0);
         assert_eq!(asks(&mut browser, ms(10)), [1, 2]);
-        browser.answered(ms(20), 2);
+        browser.on_response(ms(20), 2);
         assert_eq!(asks(&mut browser, ms(20)), [0u32; 0]);
-        browser.answered(ms(30), 1);
+        browser.on_response(ms(30), 1);
         assert_eq!(asks(&mut browser, ms(30)), [3]);
         assert_eq!(
             browser.next(),
             None,
             "nobody leaves a page that is not there"
         );
-        browser.answered(ms(45), 3);
+        browser.on_response(ms(45), 3);
         assert_eq!(browser.next(), Some(ms(2045)));
-        let none = Answers {
+        let none = ResponseStats {
             count: 0,
             response_s: None,
-            late: Late::default(),
+            late: LateCounts::default(),
         };
         let summary = Browser::summary([&browser].into_iter(), &none);
         assert_eq!((summary.pages, summary.objects), (1, 4));
@@ -206,28 +206,28 @@ mod tests {
     }
 
     #[test]
-    fn what_blocks_rendering_is_more_urgent_than_content() {
+    fn render_blocking_objects_are_most_urgent() {
         use ObjectKind::{Css, Font, Html, Image, Other, Script};
         let kinds = [Html, Image, Other, Font, Script, Css];
         let tree = kinds.map(|kind| (1, 0, kind));
         let mut browser = browser(&tree);
-        let page = browser.ask(Time::ZERO).unwrap();
-        browser.answered(Time::ZERO, page.tag);
-        let others = std::iter::from_fn(|| browser.ask(Time::ZERO));
-        let urgencies: Vec<u8> = others.map(|ask| ask.urgency).collect();
+        let page = browser.next_request(Time::ZERO).unwrap();
+        browser.on_response(Time::ZERO, page.tag);
+        let others = std::iter::from_fn(|| browser.next_request(Time::ZERO));
+        let urgencies: Vec<u8> = others.map(|request| request.urgency).collect();
         assert_eq!((page.urgency, urgencies), (0, vec![4, 3, 1, 1, 0]));
     }
 
     #[test]
-    fn no_more_are_open_than_a_server_allows() {
+    fn open_requests_stay_within_the_server_limit() {
         let mut tree = vec![(9, 0, ObjectKind::Html)];
         tree.extend([(1, 0, ObjectKind::Image); 250]);
         let mut browser = browser(&tree);
         asks(&mut browser, Time::ZERO);
-        browser.answered(Time::ZERO, 0);
+        browser.on_response(Time::ZERO, 0);
         assert_eq!(asks(&mut browser, Time::ZERO).len(), 100);
-        browser.answered(Time::ZERO, 1);
-        browser.answered(Time::ZERO, 7);
+        browser.on_response(Time::ZERO, 1);
+        browser.on_response(Time::ZERO, 7);
         assert_eq!(asks(&mut browser, Time::ZERO), [101, 102]);
     }
 }

@@ -1,28 +1,28 @@
 //! Dirty tracking of connections, so that unchanged ones are not examined.
 //!
-//! Any action on a connection [touches](Changed::touch) it. The next pass polls it for segments
-//! ([`next_to_send`](Changed::next_to_send) removes that mark), reads its timers
-//! ([`read_timers`](Changed::read_timers)), and takes its events
-//! ([`take_event_mark`](Changed::take_event_mark)). A mark means that the connection may have changed.
+//! Any action on a connection [touches](DirtyTracker::touch) it. The next pass polls it for segments
+//! ([`next_to_send`](DirtyTracker::next_to_send) removes that mark), reads its timers
+//! ([`read_timers`](DirtyTracker::read_timers)), and takes its events
+//! ([`take_event_mark`](DirtyTracker::take_event_mark)). A mark means that the connection may have changed.
 
 use std::mem;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierId;
 
-use super::connection::Connection;
-use crate::hosts::verbs::{CLIENT, SERVER};
+use super::connection::CarrierConnection;
+use crate::hosts::sending_host::{CLIENT, SERVER};
 
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
-    notes: Vec<Notes>,
+pub(crate) struct DirtyTracker {
+    notes: Vec<DirtyFlags>,
     is_any_touched: bool,
     carriers: [CarrierIndex; 2],
 }
 
 /// Changes of a connection. Pairs are of client and server.
 #[derive(Clone, Copy, Debug)]
-struct Notes {
+struct DirtyFlags {
     /// To poll in the next pass, and in the current one.
     touched: bool,
     passing: bool,
@@ -34,9 +34,9 @@ struct Notes {
     untimed: bool,
 }
 
-impl Notes {
+impl DirtyFlags {
     /// Marks of a connection that may have changed in any way.
-    const NEW: Notes = Notes {
+    const NEW: DirtyFlags = DirtyFlags {
         touched: true,
         passing: false,
         eventful: [true; 2],
@@ -58,10 +58,10 @@ struct CarrierIndex {
     indices: Vec<usize>,
 }
 
-impl Changed {
+impl DirtyTracker {
     /// Marks all, since connections were added, removed or moved.
-    pub(crate) fn mark_all(&mut self, connections: &[Connection]) {
-        self.notes = vec![Notes::NEW; connections.len()];
+    pub(crate) fn mark_all(&mut self, connections: &[CarrierConnection]) {
+        self.notes = vec![DirtyFlags::NEW; connections.len()];
         self.is_any_touched = true;
         for end in [CLIENT, SERVER] {
             self.list_carriers(connections, end);
@@ -69,7 +69,7 @@ impl Changed {
     }
 
     /// Updates which connections are carriers.
-    pub(crate) fn list_carriers(&mut self, connections: &[Connection], end: usize) {
+    pub(crate) fn list_carriers(&mut self, connections: &[CarrierConnection], end: usize) {
         let CarrierIndex { ids, indices } = &mut self.carriers[end];
         ids.clear();
         indices.clear();
@@ -124,7 +124,7 @@ impl Changed {
 
     /// Returns the next connection with a received segment that the association has not been notified of,
     /// and removes its mark.
-    pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
+    pub(crate) fn next_unreported(&mut self, end: usize) -> Option<usize> {
         let mut heard = self.notes.iter_mut().map(|notes| &mut notes.heard[end]);
         heard.position(mem::take)
     }
@@ -135,7 +135,7 @@ impl Changed {
     }
 
     /// Returns the first expiry of the timers of client and server, or [`Time::MAX`].
-    pub(crate) fn read_timers(&mut self, connections: &[Connection]) -> [Time; 2] {
+    pub(crate) fn read_timers(&mut self, connections: &[CarrierConnection]) -> [Time; 2] {
         let mut first = [Time::MAX; 2];
         for (notes, connection) in self.notes.iter_mut().zip(connections) {
             if mem::take(&mut notes.untimed) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_scenario::{ObjectKind, Page, PageObject};
 
-use crate::draws::{log_normal, normal, uniform};
+use crate::random::{log_normal, normal, uniform};
 
 /// Standard deviations of the logarithms of objects and bytes per page: 90 % of the HTTP Archive's pages
 /// have at most 179 objects and 6 MB, with medians of 74 and 1.9 MB (Web Almanac 2019, page weight).
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_trees_of_the_medians_that_were_asked_for() {
+    fn pages_are_trees_with_the_configured_medians() {
         let mut random = stream(1, "x");
         let pages: Vec<_> = (0..2001).map(|_| draw(70.0, 2e6, &mut random)).collect();
         for page in &pages {
@@ -158,7 +158,7 @@ mod tests {
         }
     }
     #[test]
-    fn objects_are_asked_for_by_their_shares_of_style_sheets_and_scripts() {
+    fn objects_have_their_configured_parents() {
         use ObjectKind::{Css, Font, Image, Other, Script};
         let mut random = stream(1, "x");
         let pages: Vec<_> = (0..1000).map(|_| draw(70.0, 2e6, &mut random)).collect();

@@ -5,7 +5,7 @@ use std::fmt;
 use rand_pcg::Pcg64Mcg;
 
 use super::Deployment;
-use crate::routing::{Method, Routing, Wanted};
+use crate::routing::{Method, RouteRequest, Routing};
 use crate::uniform::uniform;
 
 /// Draws after which the requirements count as impossible.
@@ -13,7 +13,7 @@ pub const MAX_DRAWS: u64 = 10_000_000;
 
 /// Placement and requirements of random deployments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
+pub struct MeshGenerator {
     /// Number of nodes; at least two.
     pub nodes: usize,
     /// Width and height of the area, m.
@@ -29,7 +29,7 @@ pub struct Drawing {
     /// Point whose nearest node, other than the source, is the destination, m.
     pub destination_near_m: [f64; 2],
     /// Number of routes that each routing and method must find.
-    pub require_routes: Vec<Wanted>,
+    pub require_routes: Vec<RouteRequest>,
 }
 
 /// Placement of nodes.
@@ -77,7 +77,7 @@ impl Require {
 
 /// Deployment that meets the requirements.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawn {
+pub struct GeneratedMesh {
     /// Positions and range.
     pub deployment: Deployment,
     /// Sending node.
@@ -90,7 +90,7 @@ pub struct Drawn {
 
 /// Error: no deployment met the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Impossible {
+pub struct GenerationError {
     /// Number of draws.
     pub draws: u64,
     /// Draws that met the requirements on links, but not on routes.
@@ -98,20 +98,20 @@ pub struct Impossible {
 }
 
 /// Includes the observed probability.
-impl fmt::Display for Impossible {
+impl fmt::Display for GenerationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (draws, linked) = (self.draws, self.linked);
         match (draws, linked) {
-            (1, 0) => write!(f, "the deployment lacks the links that are required"),
-            (1, _) => write!(f, "the deployment lacks the routes that are required"),
+            (1, 0) => write!(f, "the deployment lacks the required links"),
+            (1, _) => write!(f, "the deployment lacks the required routes"),
             (_, 0) => write!(
                 f,
-                "no deployment of {draws} was as required: none has the links, less than {:.0e} of all",
+                "none of {draws} deployments met the requirements: none has the links, less than {:.0e} of all",
                 1.0 / draws as f64
             ),
             _ => write!(
                 f,
-                "no deployment of {draws} was as required: {linked} have the links, {:.1e} of all, and \
+                "none of {draws} deployments met the requirements: {linked} have the links, {:.1e} of all, and \
                  none of them the routes",
                 linked as f64 / draws as f64
             ),
@@ -119,9 +119,9 @@ impl fmt::Display for Impossible {
     }
 }
 
-impl std::error::Error for Impossible {}
+impl std::error::Error for GenerationError {}
 
-impl Drawing {
+impl MeshGenerator {
     /// Draws up to `most` deployments; returns the first that meets the requirements. A placement that is
     /// not random is tried once.
     ///
@@ -130,7 +130,7 @@ impl Drawing {
     ///
     /// # Panics
     /// With fewer than two nodes.
-    pub fn draw(&self, stream: &mut Pcg64Mcg, most: u64) -> Result<Drawn, Impossible> {
+    pub fn draw(&self, stream: &mut Pcg64Mcg, most: u64) -> Result<GeneratedMesh, GenerationError> {
         assert!(self.nodes >= 2, "a source and a destination");
         let mut deployment = Deployment {
             at: self.places(),
@@ -159,7 +159,7 @@ impl Drawing {
             }
             linked += 1;
             if self.has_routes(&deployment, source, destination) {
-                return Ok(Drawn {
+                return Ok(GeneratedMesh {
                     deployment,
                     source,
                     destination,
@@ -167,7 +167,7 @@ impl Drawing {
                 });
             }
         }
-        Err(Impossible {
+        Err(GenerationError {
             draws: most,
             linked,
         })
@@ -215,11 +215,11 @@ impl Drawing {
     /// Returns the requirements for these numbers of link-, node- and zone-disjoint routes; zero means
     /// none.
     #[must_use]
-    pub fn required(method: Method, routes: [usize; 3]) -> Vec<Wanted> {
+    pub fn required(method: Method, routes: [usize; 3]) -> Vec<RouteRequest> {
         let required = Routing::DISJOINT.into_iter().zip(routes);
         let required = required.filter(|(_, most)| *most > 0);
         required
-            .map(|(routing, most)| Wanted {
+            .map(|(routing, most)| RouteRequest {
                 routing,
                 method,
                 most,

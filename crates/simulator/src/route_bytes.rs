@@ -4,15 +4,15 @@ use ropewalk_network::RouteId;
 
 /// Bytes of IP packets that reached the end of each route, by flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Shares {
+pub(crate) struct RouteBytes {
     /// Offset of each flow's counters relative to a route's number, with wrapping arithmetic. A flow has
     /// counters from its first route to its last, so flows with few routes take little memory.
     base: Vec<usize>,
     bytes: Vec<u64>,
 }
 
-impl Shares {
-    pub(crate) fn new(flows: impl Iterator<Item = Vec<RouteId>>) -> Shares {
+impl RouteBytes {
+    pub(crate) fn new(flows: impl Iterator<Item = Vec<RouteId>>) -> RouteBytes {
         let (mut base, mut room) = (Vec::new(), 0);
         for routes in flows {
             let numbers = || routes.iter().map(|route| route.index());
@@ -21,7 +21,7 @@ impl Shares {
             base.push(usize::wrapping_sub(room, first));
             room += last - first + 1;
         }
-        Shares {
+        RouteBytes {
             base,
             bytes: vec![0; room],
         }

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::{ChunkSizes as Config, Chunks, Frames, Preset, Video};
 
-use crate::frames::FrameSizes;
+use crate::video_frames::FrameSizes;
 
 /// Frame rate of a video whose chunk sizes are drawn.
 const FRAME_RATE: f64 = 30.0;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_they_have_their_rate() {
+    fn equal_chunks_have_the_configured_rate() {
         let sizes = ChunkSizes::new(&chunks(None), Time::from_secs(60), stream(1, "x"));
         for chunk in [0, 1, 77] {
             assert_eq!(
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_film_they_differ_and_have_their_rate_in_the_mean() {
+    fn film_chunks_vary_around_the_configured_rate() {
         let film = chunks(Some(Preset::Film38));
         let sizes = ChunkSizes::new(&film, Time::from_secs(1990), stream(1, "x"));
         for (quality, wanted) in [(0, 125_000.0), (1, 500_000.0)] {

@@ -2,7 +2,7 @@
 
 /// Neighbours of a radio, and the packets queued for each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct RoundRobin {
     neighbours: Vec<Neighbour>,
     served: u64,
 }
@@ -11,12 +11,12 @@ pub(super) struct Turns {
 struct Neighbour {
     radio: u32,
     waiting: u32,
-    /// Value of `Turns::served` at its last service.
+    /// Value of `RoundRobin::served` at its last service.
     served: u64,
 }
 
-impl Turns {
-    pub(super) fn know(&mut self, radio: u32) {
+impl RoundRobin {
+    pub(super) fn add(&mut self, radio: u32) {
         if self.place(radio).is_none() {
             self.neighbours.push(Neighbour {
                 radio,
@@ -26,14 +26,14 @@ impl Turns {
         }
     }
 
-    pub(super) fn joins(&mut self, radio: u32) {
+    pub(super) fn enqueue(&mut self, radio: u32) {
         if let Some(place) = self.place(radio) {
             self.neighbours[place].waiting += 1;
         }
     }
 
     /// Removes a packet for the neighbour whose turn it was.
-    pub(super) fn leaves(&mut self, radio: u32) {
+    pub(super) fn dequeue(&mut self, radio: u32) {
         self.served += 1;
         if let Some(place) = self.place(radio) {
             let neighbour = &mut self.neighbours[place];

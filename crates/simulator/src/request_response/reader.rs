@@ -4,9 +4,9 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Requested;
 
-use super::ask::Ask;
 use super::browser::Browser;
 use super::player::Player;
+use super::request::Request;
 use super::requester::Requester;
 
 #[derive(Debug)]
@@ -48,26 +48,26 @@ impl Reader {
     }
 
     /// Returns its next request that is due now; called until there is none.
-    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+    pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
         match self {
-            Reader::Player(player) => player.ask(now),
-            Reader::Requester(requester) => requester.ask(now),
-            Reader::Browser(browser) => browser.ask(now),
+            Reader::Player(player) => player.next_request(now),
+            Reader::Requester(requester) => requester.next_request(now),
+            Reader::Browser(browser) => browser.next_request(now),
         }
     }
 
-    pub(super) fn answered(&mut self, now: Time, ask: &Ask) {
+    pub(super) fn on_response(&mut self, now: Time, request: &Request) {
         match self {
-            Reader::Player(player) => player.answered(now),
-            Reader::Requester(requester) => requester.answered(now, ask.tag),
-            Reader::Browser(browser) => browser.answered(now, ask.tag),
+            Reader::Player(player) => player.on_response(now),
+            Reader::Requester(requester) => requester.on_response(now, request.tag),
+            Reader::Browser(browser) => browser.on_response(now, request.tag),
         }
     }
 
     /// Returns the playing time in the buffer of its player, if it has one.
-    pub(super) fn held(&mut self, now: Time) -> Option<Time> {
+    pub(super) fn buffered(&mut self, now: Time) -> Option<Time> {
         match self {
-            Reader::Player(player) => Some(player.held(now)),
+            Reader::Player(player) => Some(player.buffered(now)),
             Reader::Requester(_) | Reader::Browser(_) => None,
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use ropewalk_quantities::Time;
 
-use super::dues::Due;
+use super::next_events::RadioEvent;
 
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
@@ -23,7 +23,7 @@ pub(super) enum Edge {
 
 /// Edge that arrives at a neighbour of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Wave {
+pub(super) struct PropagationEvent {
     pub(super) time: Time,
     pub(super) edge: Edge,
     /// Order of transmission, which breaks ties.
@@ -32,31 +32,31 @@ pub(super) struct Wave {
     pub(super) place: u32,
 }
 
-impl Wave {
+impl PropagationEvent {
     /// Returns whether this comes before the next event of a radio. At equal times ends on the air come
     /// first, and a start comes before other starts, as with instant propagation.
-    pub(super) fn is_before(&self, other: Option<(usize, Time, Due)>) -> bool {
+    pub(super) fn is_before(&self, other: Option<(usize, Time, RadioEvent)>) -> bool {
         let Some((_, time, due)) = other else {
             return true;
         };
         let first = match self.edge {
             Edge::End => true,
-            Edge::Begin => due == Due::Start,
+            Edge::Begin => due == RadioEvent::Start,
         };
         self.time < time || self.time == time && first
     }
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waves {
-    heap: BinaryHeap<Reverse<Wave>>,
+pub(super) struct PropagationEvents {
+    heap: BinaryHeap<Reverse<PropagationEvent>>,
     sent: u64,
 }
 
-impl Waves {
+impl PropagationEvents {
     pub(super) fn send(&mut self, time: Time, edge: Edge, from: usize, place: usize) {
         self.sent += 1;
-        self.heap.push(Reverse(Wave {
+        self.heap.push(Reverse(PropagationEvent {
             time,
             edge,
             order: self.sent,
@@ -65,11 +65,11 @@ impl Waves {
         }));
     }
 
-    pub(super) fn first(&self) -> Option<Wave> {
+    pub(super) fn first(&self) -> Option<PropagationEvent> {
         self.heap.peek().map(|first| first.0)
     }
 
-    pub(super) fn take(&mut self) -> Option<Wave> {
+    pub(super) fn take(&mut self) -> Option<PropagationEvent> {
         self.heap.pop().map(|first| first.0)
     }
 }

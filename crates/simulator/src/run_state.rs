@@ -7,30 +7,30 @@ use ropewalk_scenario::Scenario;
 
 use crate::flow::Flow;
 use crate::hosts::{CLIENT, Host, SERVER};
-use crate::observer::{FlowFacts, Observer};
+use crate::observer::{FlowInfo, Observer};
 use crate::packet::Packet;
 use crate::parts::{Part, parts};
-use crate::shares::Shares;
+use crate::route_bytes::RouteBytes;
 use crate::{Options, Unsupported};
 
 /// State of a run; its packets carry a tag for the observer.
 #[derive(Debug)]
-pub(crate) struct World<T, M> {
+pub(crate) struct RunState<T, M> {
     /// Links have the scenario's numbers.
     pub(crate) network: Network<Packet<T>, M>,
     pub(crate) routes: Vec<[RouteId; 2]>,
     /// Flows in the order of the scenario; competitors come last.
     pub(crate) flows: Vec<Flow>,
-    pub(crate) shares: Shares,
+    pub(crate) route_bytes: RouteBytes,
 }
 
-impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
+impl<T: Copy, M: Medium<Packet<T>>> RunState<T, M> {
     pub(crate) fn build(
         scenario: &Scenario,
         media: Vec<MediumPlan<'_, M>>,
         seed: u64,
         options: &Options,
-    ) -> Result<World<T, M>, Unsupported> {
+    ) -> Result<RunState<T, M>, Unsupported> {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
         let (network, routes) = Network::from_paths_and_media(&scenario.links, media, paths, seed);
         // Allocated exactly, since flows are large and may be many.
@@ -48,9 +48,9 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
             let forward = flow.paths.iter().map(|path| routes[*path][0]);
             forward.collect()
         };
-        Ok(World {
+        Ok(RunState {
             network,
-            shares: Shares::new(scenario.flows.iter().map(routes_of)),
+            route_bytes: RouteBytes::new(scenario.flows.iter().map(routes_of)),
             routes,
             flows,
         })
@@ -93,7 +93,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         self.network.topology().links()
     }
 
-    pub(crate) fn tell_flows(
+    pub(crate) fn report_flows(
         &self,
         scenario: &Scenario,
         seed: u64,
@@ -102,7 +102,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         let described = scenario.flows.iter();
         let described = described.flat_map(|flow| std::iter::repeat_n(flow, flow.count as usize));
         for (number, (flow, described)) in self.flows.iter().zip(described).enumerate() {
-            let facts = FlowFacts {
+            let facts = FlowInfo {
                 flow: described,
                 keys: [CLIENT, SERVER].map(|end| flow.host.key(end)),
                 paths: flow.paths.clone(),

@@ -36,7 +36,7 @@ impl Key {
 /// Sources are leaves, and each inner node holds the earlier of its two children. A change is compared on
 /// the path to the root. The size depends on the number of sources, not on the packets in flight.
 #[derive(Clone, Debug)]
-pub struct Agenda {
+pub struct TimerTree {
     /// Indexed by source; padded to a power of two, at least two.
     keys: Vec<Key>,
     /// Winner of each node. Node 1 is the root; the children of node `n` are `2 n` and `2 n + 1`. The
@@ -45,11 +45,11 @@ pub struct Agenda {
     first: (u32, Key),
 }
 
-impl Agenda {
+impl TimerTree {
     /// Creates a tree of this many idle sources, numbered from zero.
-    pub fn new(sources: usize) -> Agenda {
+    pub fn new(sources: usize) -> TimerTree {
         let leaves = sources.next_power_of_two().max(2);
-        Agenda {
+        TimerTree {
             keys: vec![IDLE; leaves],
             winners: (0..leaves as u32)
                 .map(|node| first_below(node, leaves))
@@ -63,7 +63,7 @@ impl Agenda {
         if sources <= self.keys.len() {
             return;
         }
-        let mut grown = Agenda::new(sources);
+        let mut grown = TimerTree::new(sources);
         for (source, key) in self.keys.iter().enumerate() {
             grown.set(source, *key);
         }
@@ -133,7 +133,7 @@ mod tests {
             sources in 1usize..60,
             changes in prop::collection::vec((0usize..60, 0u64..20, 0u64..5), 0..300),
         ) {
-            let mut agenda = Agenda::new(sources);
+            let mut timer_tree = TimerTree::new(sources);
             let mut keys = vec![IDLE; sources];
             for (source, time, order) in changes {
                 let source = source % sources;
@@ -143,12 +143,12 @@ mod tests {
                 } else {
                     Key::new(Time::from_nanos(time), order * 100 + source as u64)
                 };
-                agenda.set(source, key);
+                timer_tree.set(source, key);
                 keys[source] = key;
                 let least = *keys.iter().min().unwrap();
-                let (first, key) = agenda.first();
+                let (first, key) = timer_tree.first();
                 prop_assert_eq!(key, least);
-                prop_assert_eq!(agenda.key(first), least);
+                prop_assert_eq!(timer_tree.key(first), least);
             }
         }
     }

@@ -4,12 +4,12 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Think, Thinking};
 
-use crate::draws::exponential;
 use crate::outcome::DelaySummary;
-use crate::timeliness::Late;
+use crate::random::exponential;
+use crate::timeliness::LateCounts;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ask {
+pub(super) struct Request {
     pub(super) tag: u32,
     /// Size of the response, in bytes.
     pub(super) size: u64,
@@ -21,13 +21,13 @@ pub(super) struct Ask {
 
 /// Responses to all requests of the measured time.
 #[derive(Debug)]
-pub(super) struct Answers {
+pub(super) struct ResponseStats {
     pub(super) count: u64,
     pub(super) response_s: Option<DelaySummary>,
-    pub(super) late: Late,
+    pub(super) late: LateCounts,
 }
 
-pub(super) fn thought(think: Think, random: &mut Pcg64Mcg) -> Time {
+pub(super) fn think_time(think: Think, random: &mut Pcg64Mcg) -> Time {
     match think.thinking {
         Thinking::Fixed => think.time,
         Thinking::Exponential => {

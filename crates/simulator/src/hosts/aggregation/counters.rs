@@ -3,7 +3,7 @@
 use ropewalk_transport::{Counters, Endpoint, SubflowState};
 
 use super::Aggregation;
-use crate::hosts::verbs::{CLIENT, SERVER};
+use crate::hosts::sending_host::{CLIENT, SERVER};
 
 impl Aggregation {
     pub(crate) fn key(&self, end: usize) -> u64 {

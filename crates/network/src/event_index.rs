@@ -2,12 +2,12 @@
 
 use ropewalk_quantities::Time;
 
-use crate::agenda::{Agenda, IDLE, Key};
+use crate::timer_tree::{IDLE, Key, TimerTree};
 use crate::wheel::Wheel;
 
 /// Next event time of each hop, and the earliest.
 #[derive(Clone, Debug)]
-pub(crate) struct Due {
+pub(crate) struct EventIndex {
     /// The earliest, cached: it is read more often than it changes.
     first: (u32, Key),
     all: All,
@@ -20,23 +20,23 @@ pub(crate) struct Due {
     reason = "there is one in a network, and it is read with every packet"
 )]
 enum All {
-    Few(Agenda),
+    Few(TimerTree),
     Many(Wheel),
 }
 
 /// Number of hops up to which a tournament tree is faster.
 const FEW: usize = 128;
 
-impl Due {
-    pub(crate) fn new() -> Due {
-        Due {
+impl EventIndex {
+    pub(crate) fn new() -> EventIndex {
+        EventIndex {
             first: (0, IDLE),
-            all: All::Few(Agenda::new(0)),
+            all: All::Few(TimerTree::new(0)),
         }
     }
 
-    pub(crate) fn of(hops: usize) -> Due {
-        let mut due = Due::new();
+    pub(crate) fn of(hops: usize) -> EventIndex {
+        let mut due = EventIndex::new();
         due.grow(hops);
         due
     }
@@ -44,10 +44,10 @@ impl Due {
     /// Extends the index to this many hops; existing ones keep their times.
     pub(crate) fn grow(&mut self, hops: usize) {
         match &mut self.all {
-            All::Few(agenda) if hops <= FEW => agenda.grow(hops),
-            All::Few(agenda) => {
+            All::Few(timer_tree) if hops <= FEW => timer_tree.grow(hops),
+            All::Few(timer_tree) => {
                 let mut wheel = Wheel::new(hops);
-                (0..agenda.sources()).for_each(|hop| wheel.set(hop, agenda.key(hop)));
+                (0..timer_tree.sources()).for_each(|hop| wheel.set(hop, timer_tree.key(hop)));
                 self.all = All::Many(wheel);
             }
             All::Many(wheel) => wheel.grow(hops),
@@ -57,7 +57,7 @@ impl Due {
     #[inline]
     pub(crate) fn key(&self, hop: usize) -> Key {
         match &self.all {
-            All::Few(agenda) => agenda.key(hop),
+            All::Few(timer_tree) => timer_tree.key(hop),
             All::Many(wheel) => wheel.key(hop),
         }
     }
@@ -71,9 +71,9 @@ impl Due {
     #[inline(always)]
     pub(crate) fn set_from(&mut self, now: Time, hop: usize, key: Key) {
         let (first, key) = match &mut self.all {
-            All::Few(agenda) => {
-                agenda.set(hop, key);
-                agenda.first()
+            All::Few(timer_tree) => {
+                timer_tree.set(hop, key);
+                timer_tree.first()
             }
             All::Many(wheel) => {
                 wheel.reach(now);

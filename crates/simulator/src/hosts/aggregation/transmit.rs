@@ -4,27 +4,27 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Association, CarrierId, Length};
 
 use super::Aggregation;
-use super::connection::Appetite;
+use super::connection::SocketLimits;
 
 impl Aggregation {
     /// Passes frames to the carriers of an end, until no socket takes more.
     #[inline(always)]
-    pub(super) fn give_all(&mut self, now: Time, end: usize) {
+    pub(super) fn transmit_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
-        while let Some(of) = self.ends[end].next_to_ask(now, self.changed.carriers(end)) {
-            self.give(now, self.changed.connection_of(end, of), end);
+        while let Some(of) = self.ends[end].next_to_ask(now, self.dirty.carriers(end)) {
+            self.transmit_on(now, self.dirty.connection_of(end, of), end);
             self.take_events(now, end);
         }
     }
 
     /// Passes frames to a carrier until its socket is full or it has none.
     #[inline(never)]
-    fn give(&mut self, now: Time, at: usize, end: usize) {
+    fn transmit_on(&mut self, now: Time, at: usize, end: usize) {
         self.give_frames(now, at, end);
         let connection = &self.connections[at];
         // A connection that had nothing to send keeps its state and its timers.
         if connection.changed[end] {
-            self.changed.touch(at);
+            self.dirty.touch(at);
         }
     }
 
@@ -37,7 +37,7 @@ impl Aggregation {
         loop {
             if !connection.takes_more(
                 end,
-                appetite(self.config.send_buffer.size, self.notsent_lowat, core, id),
+                socket_limits(self.config.send_buffer.size, self.notsent_lowat, core, id),
             ) {
                 connection.blocked[end] = true;
                 core.blocked(id);
@@ -57,13 +57,13 @@ impl Aggregation {
     pub(super) fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         if connection.blocked[end] {
-            self.changed.touch(at);
+            self.dirty.touch(at);
         }
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]
             && connection.takes_more(
                 end,
-                appetite(
+                socket_limits(
                     self.config.send_buffer.size,
                     self.notsent_lowat,
                     &self.ends[end],
@@ -79,14 +79,14 @@ impl Aggregation {
 
 /// Returns when the socket of a carrier takes more: whole frames that fit the send buffer, while fewer than
 /// two frames are unsent, unless the scenario sets another limit.
-fn appetite(
+fn socket_limits(
     send_buffer: Bytes,
     low_water: Option<Bytes>,
     core: &Association<Length>,
     id: CarrierId,
-) -> Appetite {
+) -> SocketLimits {
     let frame = core.frame_len(id).map_or(1, Bytes::as_u64);
-    Appetite {
+    SocketLimits {
         frame: frame.min(send_buffer.as_u64()),
         low_water: low_water.map_or(2 * frame, Bytes::as_u64),
     }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_jitter_nothing_is_drawn() {
+    fn no_jitter_draws_no_random_numbers() {
         let none = Jitter {
             amount: Time::ZERO,
             reorder: true,

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 const READ_EVERY: Time = Time::from_millis(50);
 
 #[derive(Debug, Default)]
-pub(crate) struct Meters {
+pub(crate) struct QuotaMeters {
     meters: Vec<Meter>,
     /// Links of each path of the scenario: cost, and index of the meter, if any.
     paths: Vec<Vec<(f64, Option<usize>)>>,
@@ -34,8 +34,8 @@ impl Meter {
     }
 }
 
-impl Meters {
-    pub(crate) fn new(scenario: &Scenario) -> Meters {
+impl QuotaMeters {
+    pub(crate) fn new(scenario: &Scenario) -> QuotaMeters {
         let links = 0..scenario.links.len();
         let meters: Vec<Meter> = links
             .filter_map(|link| {
@@ -51,7 +51,7 @@ impl Meters {
             })
             .collect();
         if meters.is_empty() {
-            return Meters::default();
+            return QuotaMeters::default();
         }
         let hop = |link: &usize| {
             let price = scenario.links[*link].cost.unwrap_or(0.0);
@@ -59,7 +59,7 @@ impl Meters {
         };
         let paths = scenario.paths.iter();
         let paths = paths.map(|path| path.hops.iter().map(hop).collect());
-        Meters {
+        QuotaMeters {
             paths: paths.collect(),
             meters,
         }

@@ -8,7 +8,7 @@ use crate::route::RouteId;
 
 /// A packet at a hop.
 #[derive(Clone, Copy, Debug)]
-pub struct Crossing {
+pub struct HopEvent {
     /// Event time.
     pub time: Time,
     /// The hop.
@@ -24,27 +24,27 @@ pub struct Crossing {
 }
 
 /// Observer of packets at hops; `()` observes nothing and costs nothing.
-pub trait Watch<P> {
+pub trait NetworkObserver<P> {
     /// Whether anything is observed.
-    const WATCHES: bool;
+    const ENABLED: bool;
 
     /// Called when a packet is offered to a hop, before its fate is known.
-    fn enters(&mut self, at: &Crossing, packet: &mut P);
+    fn enters(&mut self, at: &HopEvent, packet: &mut P);
 
     /// Called when a packet leaves a hop.
-    fn leaves(&mut self, at: &Crossing, packet: &mut P);
+    fn leaves(&mut self, at: &HopEvent, packet: &mut P);
 
     /// Called when a packet will not leave the hop: refused, or dropped later by a medium.
-    fn dropped(&mut self, at: &Crossing, packet: &mut P, reason: DropReason);
+    fn dropped(&mut self, at: &HopEvent, packet: &mut P, reason: DropReason);
 }
 
-impl<P> Watch<P> for () {
-    const WATCHES: bool = false;
+impl<P> NetworkObserver<P> for () {
+    const ENABLED: bool = false;
 
     #[inline(always)]
-    fn enters(&mut self, _: &Crossing, _: &mut P) {}
+    fn enters(&mut self, _: &HopEvent, _: &mut P) {}
     #[inline(always)]
-    fn leaves(&mut self, _: &Crossing, _: &mut P) {}
+    fn leaves(&mut self, _: &HopEvent, _: &mut P) {}
     #[inline(always)]
-    fn dropped(&mut self, _: &Crossing, _: &mut P, _: DropReason) {}
+    fn dropped(&mut self, _: &HopEvent, _: &mut P, _: DropReason) {}
 }

@@ -1,14 +1,14 @@
 //! Statistics of the routes that each routing finds over many deployments.
 
-use super::draw::{Drawing, Drawn, Impossible};
-use crate::routing::{Method, Routing, Wanted};
+use super::generate::{GeneratedMesh, GenerationError, MeshGenerator};
+use crate::routing::{Method, RouteRequest, Routing};
 use crate::stream;
 
 /// Series of random deployments, identified by number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Census {
+pub struct RouteSurvey {
     /// Generator of the deployments.
-    pub drawing: Drawing,
+    pub drawing: MeshGenerator,
     /// Seed of the series.
     pub seed: u64,
     /// Maximum draws per deployment.
@@ -21,9 +21,9 @@ pub struct Census {
 
 /// Routes of one deployment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Surveyed {
+pub struct RouteStats {
     /// The deployment.
-    pub drawn: Drawn,
+    pub drawn: GeneratedMesh,
     /// Hops of each route, by method and by routing (link, node, zone), for as many routes as exist; for
     /// the optimal method, of the best pair.
     pub hops: Vec<[Vec<usize>; 3]>,
@@ -31,13 +31,13 @@ pub struct Surveyed {
     pub proven: bool,
 }
 
-impl Census {
+impl RouteSurvey {
     /// Surveys the deployment of this number. It has a random stream of its own, so it does not depend on
     /// the other numbers.
     ///
     /// # Errors
     /// No deployment met the requirements.
-    pub fn survey(&self, number: u64) -> Result<Surveyed, Impossible> {
+    pub fn survey(&self, number: u64) -> Result<RouteStats, GenerationError> {
         let name = format!("mesh/{}/{number}", self.drawing.nodes);
         let drawn = self
             .drawing
@@ -48,7 +48,7 @@ impl Census {
         }
         let mut proven = true;
         let mut of = |method: Method, routing| {
-            let wanted = Wanted {
+            let wanted = RouteRequest {
                 routing,
                 method,
                 most: match method {
@@ -64,7 +64,7 @@ impl Census {
         let hops = methods
             .map(|method| Routing::DISJOINT.map(|routing| of(*method, routing)))
             .collect();
-        Ok(Surveyed {
+        Ok(RouteStats {
             drawn,
             hops,
             proven,

@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 /// Next event of a radio; events at equal times are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Due {
+pub(super) enum RadioEvent {
     End,
     Timeout,
     Start,
@@ -13,26 +13,26 @@ pub(super) enum Due {
 /// Next event time of each radio. A channel has few radios, so the times are stored side by side: a change
 /// is a store, and the earliest is searched on demand.
 #[derive(Clone, Debug)]
-pub(super) struct Dues {
+pub(super) struct NextEvents {
     /// Time in nanoseconds times four, plus the kind of event.
     keys: Vec<u64>,
 }
 
 const NEVER: u64 = u64::MAX;
 
-fn key(time: Time, due: Due) -> u64 {
+fn key(time: Time, due: RadioEvent) -> u64 {
     (time.as_nanos() << 2) | due as u64
 }
 
-impl Dues {
-    pub(super) fn new(radios: usize) -> Dues {
-        Dues {
+impl NextEvents {
+    pub(super) fn new(radios: usize) -> NextEvents {
+        NextEvents {
             keys: vec![NEVER; radios],
         }
     }
 
     #[inline]
-    pub(super) fn set(&mut self, radio: usize, time: Time, due: Due) {
+    pub(super) fn set(&mut self, radio: usize, time: Time, due: RadioEvent) {
         self.keys[radio] = key(time, due);
     }
 
@@ -42,7 +42,7 @@ impl Dues {
     }
 
     #[inline]
-    pub(super) fn is(&self, radio: usize, time: Time, due: Due) -> bool {
+    pub(super) fn is(&self, radio: usize, time: Time, due: RadioEvent) -> bool {
         self.keys[radio] == key(time, due)
     }
 
@@ -54,16 +54,16 @@ impl Dues {
 
     /// Returns the first radio with the earliest time, with that time and event.
     #[inline]
-    pub(super) fn first(&self) -> Option<(usize, Time, Due)> {
+    pub(super) fn first(&self) -> Option<(usize, Time, RadioEvent)> {
         let least = self.least();
         if least == NEVER {
             return None;
         }
         let radio = self.keys.iter().position(|key| *key == least)?;
         let due = match least & 3 {
-            0 => Due::End,
-            1 => Due::Timeout,
-            _ => Due::Start,
+            0 => RadioEvent::End,
+            1 => RadioEvent::Timeout,
+            _ => RadioEvent::Start,
         };
         Some((radio, Time::from_nanos(least >> 2), due))
     }
@@ -79,24 +79,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_one_instant_ends_come_before_starts() {
+    fn ends_precede_starts_at_equal_times() {
         let (early, late) = (Time::from_micros(1), Time::from_micros(2));
-        let mut dues = Dues::new(4);
-        assert_eq!((dues.next(), dues.first()), (None, None));
-        dues.set(0, late, Due::Start);
-        dues.set(1, late, Due::End);
-        dues.set(2, late, Due::Timeout);
-        dues.set(3, early, Due::Start);
+        let mut next_events = NextEvents::new(4);
+        assert_eq!((next_events.next(), next_events.first()), (None, None));
+        next_events.set(0, late, RadioEvent::Start);
+        next_events.set(1, late, RadioEvent::End);
+        next_events.set(2, late, RadioEvent::Timeout);
+        next_events.set(3, early, RadioEvent::Start);
         for expected in [
-            (3, early, Due::Start),
-            (1, late, Due::End),
-            (2, late, Due::Timeout),
-            (0, late, Due::Start),
+            (3, early, RadioEvent::Start),
+            (1, late, RadioEvent::End),
+            (2, late, RadioEvent::Timeout),
+            (0, late, RadioEvent::Start),
         ] {
-            assert_eq!(dues.first(), Some(expected));
-            assert!(dues.is(expected.0, expected.1, expected.2));
-            dues.clear(expected.0);
+            assert_eq!(next_events.first(), Some(expected));
+            assert!(next_events.is(expected.0, expected.1, expected.2));
+            next_events.clear(expected.0);
         }
-        assert_eq!(dues.next(), None);
+        assert_eq!(next_events.next(), None);
     }
 }

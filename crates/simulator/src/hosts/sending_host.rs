@@ -18,7 +18,7 @@ pub(crate) struct Incoming<'a> {
     pub(crate) end: usize,
     pub(crate) subflow: usize,
     /// Generation: number of earlier connections on its path.
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
     pub(crate) slot: u32,
     pub(crate) segment: &'a Segment,
 }
@@ -29,13 +29,13 @@ pub(crate) struct Delivered {
     pub(crate) bytes: u64,
 }
 
-/// Packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
+/// Packet to send; its segment was written to the argument of [`SendingHost::poll_transmit`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) end: usize,
     pub(crate) route: usize,
     pub(crate) subflow: usize,
-    pub(crate) dial: u16,
+    pub(crate) generation: u16,
     /// Slot of the content besides its segment, kept by the host until the packet arrives or is dropped;
     /// unused without such content.
     pub(crate) slot: u32,
@@ -46,13 +46,13 @@ pub(crate) struct Outgoing {
 pub(crate) struct FirstHop {
     pub(crate) offer: Offer,
     /// When to offer the next one so that the hop is never idle; `None` for a medium.
-    pub(crate) wants: Option<Time>,
+    pub(crate) next_offer: Option<Time>,
 }
 
 /// Sending host. The run loop determines the kind of host once, and then calls these directly.
-pub(crate) trait Sends {
+pub(crate) trait SendingHost {
     /// Lets the application write as much as the host takes, and distributes the data.
-    fn turn(&mut self, now: Time, end: usize, application: &mut Application);
+    fn poll_application(&mut self, now: Time, end: usize, application: &mut Application);
 
     /// Returns the next packet to send after changes at this end, with its segment in `segment`. The result
     /// may change after any other call.
@@ -65,19 +65,19 @@ pub(crate) trait Sends {
         recorders: &mut R,
     ) -> Option<Outgoing>;
 
-    /// Whether [`entered`](Sends::entered) must be called.
-    const ASKS_FIRST_HOP: bool = false;
+    /// Whether [`on_first_hop`](SendingHost::on_first_hop) must be called.
+    const NEEDS_FIRST_HOP: bool = false;
 
     /// Reports a packet that was offered to the first hop of its route.
-    fn entered(&mut self, _now: Time, _first_hop: FirstHop) {}
+    fn on_first_hop(&mut self, _now: Time, _first_hop: FirstHop) {}
 
     /// Removes the stored content of a packet that was dropped.
     fn drop_packet(&mut self, _slot: u32) {}
 
-    /// Returns, after [`poll_transmit`](Sends::poll_transmit) returned nothing, whether another
-    /// [`turn`](Sends::turn) is due, since sockets were drained or the first hop takes more.
+    /// Returns, after [`poll_transmit`](SendingHost::poll_transmit) returned nothing, whether another
+    /// [`turn`](SendingHost::poll_application) is due, since sockets were drained or the first hop takes more.
     #[must_use]
-    fn wants_turn(&self, _now: Time) -> bool {
+    fn needs_poll(&self, _now: Time) -> bool {
         false
     }
 

@@ -4,15 +4,15 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Spacing, Traffic};
 
-use crate::draws::exponential;
-use crate::frames::FrameSizes;
+use crate::random::exponential;
+use crate::video_frames::FrameSizes;
 
 /// Times and sizes of messages.
 ///
 /// They depend only on scenario and seed, so all carriers of the traffic, in virtual time or over sockets,
 /// write at the same times. The reading end, with its own schedule, knows when each message was due.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct MessageSchedule {
     sizes: Sizes,
     gaps: Gaps,
     next: Time,
@@ -30,10 +30,15 @@ enum Gaps {
     Exponential { mean_ns: f64, random: Pcg64Mcg },
 }
 
-impl Schedule {
+impl MessageSchedule {
     /// Creates the schedule of messages from `start` until before `end`; over this time the mean of a video
     /// is its rate. Returns `None` for traffic without a schedule: bulk transfers and requests.
-    pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
+    pub fn new(
+        traffic: &Traffic,
+        start: Time,
+        end: Time,
+        random: Pcg64Mcg,
+    ) -> Option<MessageSchedule> {
         let (sizes, gaps) = match *traffic {
             Traffic::Bulk { .. } | Traffic::Requested(_) => return None,
             Traffic::Messages {
@@ -57,7 +62,7 @@ impl Schedule {
                 (Sizes::Frames(sizes), Gaps::Constant(gap))
             }
         };
-        Some(Schedule {
+        Some(MessageSchedule {
             sizes,
             gaps,
             next: start,
@@ -119,7 +124,8 @@ mod tests {
             deadline: None,
         };
         let mut schedule =
-            Schedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic")).unwrap();
+            MessageSchedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic"))
+                .unwrap();
         assert_eq!(schedule.message(), 200);
         for number in 0..5 {
             assert_eq!(schedule.next(), Time::from_millis(10 * number));
@@ -131,7 +137,8 @@ mod tests {
     fn bulk_has_no_messages() {
         let traffic = Traffic::Bulk { size: None };
         assert!(
-            Schedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic")).is_none()
+            MessageSchedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic"))
+                .is_none()
         );
     }
 
@@ -156,7 +163,7 @@ mod tests {
         let scenario = Scenario::parse(text, "poisson.toml", &[], &mut no_traces).unwrap();
         for seed in 1..=5 {
             let simulated = simulate(&scenario, seed, &Options::default()).unwrap();
-            let mut schedule = Schedule::new(
+            let mut schedule = MessageSchedule::new(
                 &scenario.first().traffic,
                 Time::ZERO,
                 Time::MAX,
