@@ -91,7 +91,7 @@ fn exec_error_is_one_line() {
     fs::write(&text_file, "no program\n").unwrap();
     fs::set_permissions(&text_file, fs::Permissions::from_mode(0o755)).unwrap();
     let cases: [(&[&str], &[&str], &str); 6] = [
-        (&[], &["no-such-program"], "not to be found in PATH"),
+        (&[], &["no-such-program"], "is not in PATH"),
         (&[], &["/"], "cannot be executed"),
         (
             &[],

@@ -126,7 +126,7 @@ fn setup_refuses_existing_or_partial_folders() {
         no_file.contains("--token-file") && no_file.contains("No such file"),
         "{no_file}"
     );
-    assert!(message.contains("not whole"), "{message}");
+    assert!(message.contains("token is incomplete"), "{message}");
     assert!(!at.join("van").exists());
     fs::create_dir(at.join("van")).unwrap();
     fs::write(at.join("van/tunnel.toml"), "").unwrap();

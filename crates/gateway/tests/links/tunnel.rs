@@ -177,7 +177,7 @@ fn tunnel_starts_without_links() {
     client.wait_for("is up");
     network.add_link(2);
     let took = network.until_echo();
-    println!("a link is there: {} ms", took.as_millis());
+    println!("a link is up: {} ms", took.as_millis());
     network.until("the link", "two", is("up"));
 }
 
