@@ -86,7 +86,7 @@ fn generation_error_counts_linked_draws() {
     // Two points of a unit square are within 0.2 of each other with probability 0.100.
     assert!((900..1100).contains(&impossible.linked), "{impossible}");
     let said = impossible.to_string();
-    assert!(said.starts_with("no deployment of 10000 was as required: "));
+    assert!(said.starts_with("none of 10000 deployments met the requirements: "));
     assert!(
         said.ends_with("e-1 of all, and none of them the routes"),
         "{said}"
