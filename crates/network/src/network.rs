@@ -175,7 +175,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     pub fn next_offer_time(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
         let (hop, _) = route.entry();
         match &mut self.hops[hop.index()] {
-            HopKind::Wired(link) => Some(link.wants(now, size)),
+            HopKind::Wired(link) => Some(link.next_offer_time(now, size)),
             HopKind::Medium(_) => None,
         }
     }

@@ -186,7 +186,7 @@ impl Wheel {
 
     /// Returns the first slot with a non-empty list, from the reached time on.
     #[inline]
-    fn first_taken(&self) -> Option<usize> {
+    fn first_occupied(&self) -> Option<usize> {
         let from = self.reached as usize % SLOTS;
         let (word, bit) = (from / 64, from % 64);
         let here = self.occupied[word] >> bit << bit;
@@ -210,10 +210,10 @@ impl Wheel {
         if self.effort.searches > self.keys.len() + SLOTS {
             self.adapt_slots();
         }
-        let mut at = self.first_taken();
+        let mut at = self.first_occupied();
         if self.far != NONE && at.is_none_or(|at| self.far_from <= self.slot_of(at)) {
-            self.bring_near();
-            at = self.first_taken();
+            self.admit_far_sources();
+            at = self.first_occupied();
         }
         let Some(at) = at else {
             self.take_first_of_far();
@@ -243,7 +243,7 @@ impl Wheel {
 
     /// Moves far sources that are at most a turn ahead into the wheel.
     #[inline(never)]
-    fn bring_near(&mut self) {
+    fn admit_far_sources(&mut self) {
         let mut at = std::mem::replace(&mut self.far, NONE);
         self.far_from = u64::MAX;
         while at != NONE {
@@ -271,7 +271,7 @@ impl Wheel {
     }
 
     fn take_out_of_far(&mut self, source: u32) {
-        take_out(&mut self.far, &mut self.next, source);
+        remove_from_list(&mut self.far, &mut self.next, source);
         // The remaining lower bound is still valid.
         if self.far == NONE {
             self.far_from = u64::MAX;
@@ -283,7 +283,7 @@ impl Wheel {
         let slot = self.keys[source as usize].time.as_nanos() >> self.shift;
         let at = slot as usize % SLOTS;
         let list = &mut self.lists[at];
-        match take_out(&mut list.first, &mut self.next, source) {
+        match remove_from_list(&mut list.first, &mut self.next, source) {
             // The source is in the far list, although its time may be within a turn by now.
             None => self.take_out_of_far(source),
             Some(_) if list.first == NONE => self.empty(at),
@@ -321,7 +321,7 @@ impl Wheel {
 }
 
 /// Removes a source from a list; returns its predecessor, if it was in the list.
-fn take_out(list: &mut u32, next: &mut [u32], source: u32) -> Option<u32> {
+fn remove_from_list(list: &mut u32, next: &mut [u32], source: u32) -> Option<u32> {
     let (mut before, mut at) = (NONE, *list);
     while at != NONE && at != source {
         (before, at) = (at, next[at as usize]);

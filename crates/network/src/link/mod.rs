@@ -134,7 +134,7 @@ impl<P: Copy> Link<P> {
         packet: &P,
     ) -> Enqueued {
         let (true, Transmitter::Rate(rate)) = (self.plain, &mut self.transmitter) else {
-            return self.push_through(now, size, order, cursor, packet);
+            return self.push_general(now, size, order, cursor, packet);
         };
         let start = rate.start(now);
         if start > now && !self.queue.admit(now, start, size) {
@@ -160,7 +160,7 @@ impl<P: Copy> Link<P> {
 
     /// Offers a packet to any combination of parts.
     #[inline(never)]
-    fn push_through(
+    fn push_general(
         &mut self,
         now: Time,
         size: u32,
@@ -169,7 +169,7 @@ impl<P: Copy> Link<P> {
         packet: &P,
     ) -> Enqueued {
         if self.outages.start() <= now {
-            self.pass_outages(now);
+            self.skip_outages(now);
             if self.outages.start() <= now {
                 self.count_sent(size);
                 self.never_transmitted += u64::from(size);
@@ -239,14 +239,14 @@ impl<P: Copy> Link<P> {
 
     /// Returns when to offer the next packet of `size` bytes so that the link is never idle and the queue
     /// stays short; `now` if at once.
-    pub(crate) fn wants(&mut self, now: Time, size: u32) -> Time {
-        self.pass_outages(now);
-        if let Some(end) = self.outages.under_way(now) {
+    pub(crate) fn next_offer_time(&mut self, now: Time, size: u32) -> Time {
+        self.skip_outages(now);
+        if let Some(end) = self.outages.current_end(now) {
             return end;
         }
-        let at = self.transmitter.wants(now);
+        let at = self.transmitter.next_offer_time(now);
         let start = self.transmitter.start(now);
-        if at == now && start > now && !self.queue.has_room(now, size) {
+        if at == now && start > now && !self.queue.has_space(now, size) {
             return self.queue.backlog(now).next_start.unwrap_or(start);
         }
         at
@@ -254,7 +254,7 @@ impl<P: Copy> Link<P> {
 
     /// Returns the packets and bytes queued at `now`, without the one being transmitted.
     pub fn backlog(&mut self, now: Time) -> (u64, Bytes) {
-        self.pass_outages(now);
+        self.skip_outages(now);
         if self.outages.start() <= now {
             return (0, Bytes::new(0));
         }
@@ -266,7 +266,7 @@ impl<P: Copy> Link<P> {
     /// packets, the rest of the packet being transmitted, and bytes lost in an outage before transmission.
     /// Never decreases; divided by [`capacity_between`](Link::capacity_between) it is the utilization.
     pub fn transmitted(&mut self, now: Time) -> Bytes {
-        self.pass_outages(now);
+        self.skip_outages(now);
         let unsent = self.unsent(now.min(self.outages.start()));
         Bytes::new(self.counters.sent_bytes - self.never_transmitted - unsent)
     }
@@ -284,7 +284,7 @@ impl<P: Copy> Link<P> {
 
     /// Skips the outages that are over at `now`, with everything they lost.
     #[inline]
-    fn pass_outages(&mut self, now: Time) {
+    fn skip_outages(&mut self, now: Time) {
         while self.outages.is_over(now) {
             self.never_transmitted += self.unsent(self.outages.start());
             self.transmitter.reset();

@@ -43,7 +43,7 @@ impl Outages {
     }
 
     /// Returns the end of the outage at `now`, if there is one.
-    pub(crate) fn under_way(&self, now: Time) -> Option<Time> {
+    pub(crate) fn current_end(&self, now: Time) -> Option<Time> {
         (self.current.start <= now && now < self.current.end).then_some(self.current.end)
     }
 

@@ -58,7 +58,7 @@ impl Queue {
     /// Accepts a packet that will be transmitted at `until`, if the queue is not full.
     #[inline]
     pub(crate) fn admit(&mut self, now: Time, until: Time, size: u32) -> bool {
-        if !self.has_room(now, size) {
+        if !self.has_space(now, size) {
             return false;
         }
         self.bytes += u64::from(size);
@@ -67,7 +67,7 @@ impl Queue {
     }
 
     #[inline]
-    pub(crate) fn has_room(&mut self, now: Time, size: u32) -> bool {
+    pub(crate) fn has_space(&mut self, now: Time, size: u32) -> bool {
         self.release(now);
         let bytes = self.bytes + u64::from(size);
         (self.waiting.len() as u64) < self.most_packets && bytes <= self.most_bytes

@@ -38,7 +38,7 @@ proptest! {
             now += Time::from_micros(pause);
             let (order, cursor) = (order as u64, RouteCursor::default());
             let offered = short.push(now, size, order, cursor, &order);
-            prop_assert_eq!(offered, through.push_through(now, size, order, cursor, &order));
+            prop_assert_eq!(offered, through.push_general(now, size, order, cursor, &order));
             if takes && short.head().is_some_and(|head| head.time <= now) {
                 prop_assert!(short.pop().is_some() && through.pop().is_some());
             }

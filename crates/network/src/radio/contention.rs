@@ -128,7 +128,7 @@ impl Contention {
     /// when it may be transmitted, or `None` while the medium is busy. Without a pending back-off it is
     /// transmitted at once if the medium has been idle for DIFS, and draws a back-off if the medium is busy
     /// (10.3.4.2).
-    pub(super) fn wants(&mut self, now: Time, in_exchange: bool) -> Option<Time> {
+    pub(super) fn contend(&mut self, now: Time, in_exchange: bool) -> Option<Time> {
         if self.is_busy() || in_exchange || !self.is_unreserved(now) {
             if self.slots == 0 {
                 self.draw();
@@ -147,7 +147,7 @@ impl Contention {
 
     /// Starts a transmission until `end`; the back-off is used up if the frame contended for the medium.
     #[inline]
-    pub(super) fn sends(&mut self, end: Time, contended: bool) {
+    pub(super) fn on_transmit(&mut self, end: Time, contended: bool) {
         self.idle_from = self.idle_from.max(end);
         if contended {
             self.slots = 0;
@@ -157,7 +157,7 @@ impl Contention {
 
     /// Resets the window after an ACK or a drop, and draws a back-off even if nothing is queued.
     #[inline]
-    pub(super) fn done(&mut self) {
+    pub(super) fn on_packet_done(&mut self) {
         self.window = self.window_min;
         self.draw();
     }
@@ -200,7 +200,7 @@ impl Contention {
 
     /// Confirms an RTS reservation when a frame starts.
     #[inline]
-    pub(super) fn frame_begins(&mut self, now: Time) {
+    pub(super) fn on_frame_start(&mut self, now: Time) {
         if let Some(claim) = self.claimed.take()
             && now <= claim.seen_before
         {

@@ -189,7 +189,7 @@ impl<P> Station<P> {
     }
 
     #[inline]
-    pub(super) fn joins(&mut self, now: Time, packet: QueuedPacket<P>) {
+    pub(super) fn enqueue(&mut self, now: Time, packet: QueuedPacket<P>) {
         self.queue_changes(now);
         if let Some(round_robin) = &mut self.round_robin {
             round_robin.enqueue(packet.to);
@@ -200,7 +200,7 @@ impl<P> Station<P> {
 
     /// Removes the packet at the head of the queue.
     #[inline]
-    pub(super) fn head_leaves(&mut self, now: Time) {
+    pub(super) fn dequeue_head(&mut self, now: Time) {
         self.queue_changes(now);
         let left = self.queue.pop_front();
         self.head = HeadAttempts::default();

@@ -31,7 +31,7 @@ pub(super) struct Step {
 
 /// Route through a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Route {
+pub struct GraphRoute {
     /// Sum of the weights of its links.
     pub weight: u64,
     /// Nodes, both ends included.
@@ -40,7 +40,7 @@ pub struct Route {
     pub links: Vec<usize>,
 }
 
-impl Route {
+impl GraphRoute {
     /// Returns the number of links.
     #[must_use]
     pub fn hops(&self) -> usize {
@@ -54,10 +54,10 @@ impl Route {
     }
 
     /// Joins steps to a route; each begins where the one before ends.
-    pub(super) fn over(steps: &[Step]) -> Route {
+    pub(super) fn over(steps: &[Step]) -> GraphRoute {
         let first = steps.first().expect("a route has a link");
         let heads = steps.iter().map(|step| step.to);
-        Route {
+        GraphRoute {
             weight: steps.iter().map(|step| step.arc.weight).sum(),
             nodes: std::iter::once(first.from).chain(heads).collect(),
             links: steps.iter().map(|step| step.arc.link).collect(),

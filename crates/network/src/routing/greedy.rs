@@ -2,7 +2,7 @@
 //! 2014, section 4.1).
 
 use super::Routing;
-use super::graph::{Graph, Route};
+use super::graph::{Graph, GraphRoute};
 use super::shortest::{Usable, shortest};
 
 pub(super) fn routes(
@@ -11,7 +11,7 @@ pub(super) fn routes(
     to: usize,
     routing: Routing,
     most: usize,
-) -> Vec<Route> {
+) -> Vec<GraphRoute> {
     let mut usable = Usable::all(graph);
     let mut routes = Vec::new();
     while routes.len() < most {
@@ -25,7 +25,7 @@ pub(super) fn routes(
 }
 
 /// Removes the nodes and links that further routes must not share with a route.
-pub(super) fn remove(route: &Route, graph: &Graph, routing: Routing, usable: &mut Usable) {
+pub(super) fn remove(route: &GraphRoute, graph: &Graph, routing: Routing, usable: &mut Usable) {
     // A route of a single link has no inner nodes, so its link is removed.
     for link in &route.links {
         usable.links[*link] = false;

@@ -4,7 +4,7 @@
 //! Each further route may cancel arcs of the routes before it. A bidirectional link is two arcs; a set of
 //! least weight never uses both, since it would weigh less without them.
 
-use super::graph::{Graph, Route, Step};
+use super::graph::{Graph, GraphRoute, Step};
 use super::residual::Residual;
 
 /// Returns at most `most` routes. A node that routes must not share is split into two, for incoming and
@@ -15,7 +15,7 @@ pub(super) fn routes(
     to: usize,
     most: usize,
     apart: bool,
-) -> Vec<Route> {
+) -> Vec<GraphRoute> {
     let nodes = graph.nodes();
     let leaves = |node: usize| if apart { nodes + node } else { node };
     let mut residual = Residual::new(2 * nodes);
@@ -37,12 +37,12 @@ pub(super) fn routes(
     let used = ways.iter().enumerate();
     let used = used.filter(|(number, _)| residual.is_used(*number));
     let used: Vec<Step> = used.map(|(_, step)| *step).collect();
-    taken_apart(used, from, to, found)
+    decompose(used, from, to, found)
 }
 
 /// Decomposes steps into routes, the lightest first. Where routes meet at a node, the total weight does not
 /// depend on how they continue; the first to arrive takes the preferred step.
-fn taken_apart(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Vec<Route> {
+fn decompose(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Vec<GraphRoute> {
     let mut one = || {
         let mut steps = Vec::new();
         let mut at = from;
@@ -52,9 +52,9 @@ fn taken_apart(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Ve
             at = step.to;
             steps.push(step);
         }
-        Route::over(&steps)
+        GraphRoute::over(&steps)
     };
-    let mut routes: Vec<Route> = (0..routes).map(|_| one()).collect();
+    let mut routes: Vec<GraphRoute> = (0..routes).map(|_| one()).collect();
     routes.sort();
     routes
 }

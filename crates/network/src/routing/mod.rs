@@ -30,7 +30,7 @@ mod residual;
 mod shortest;
 mod zone;
 
-pub use graph::{Graph, Route};
+pub use graph::{Graph, GraphRoute};
 
 /// Elements that routes must not share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct RouteRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRoutes {
     /// Routes, lightest first.
-    pub routes: Vec<Route>,
+    pub routes: Vec<GraphRoute>,
     /// Whether the routes are proven to be the best of the method. Deciding whether two zone-disjoint
     /// routes exist is NP-complete (Bienstock 1991: a chordless cycle through two given nodes). The search
     /// for them stops after [`MAX_STEPS`] nodes. It is exact for weights with which no detour is lighter

@@ -4,7 +4,7 @@ use petgraph::algo::dijkstra;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
-use super::graph::{Graph, Route, Step};
+use super::graph::{Graph, GraphRoute, Step};
 
 #[derive(Clone, Debug)]
 pub(super) struct Usable {
@@ -27,7 +27,12 @@ impl Usable {
 
 /// Returns the lightest route; of several, the one with the preferred links, compared from its beginning.
 /// With equal weights it is the one that a breadth-first search finds.
-pub(super) fn shortest(graph: &Graph, from: usize, to: usize, usable: &Usable) -> Option<Route> {
+pub(super) fn shortest(
+    graph: &Graph,
+    from: usize,
+    to: usize,
+    usable: &Usable,
+) -> Option<GraphRoute> {
     let distance = distances(graph, to, usable);
     let mut steps = Vec::new();
     let mut at = from;
@@ -40,7 +45,7 @@ pub(super) fn shortest(graph: &Graph, from: usize, to: usize, usable: &Usable) -
         at = step.to;
         steps.push(step);
     }
-    Some(Route::over(&steps))
+    Some(GraphRoute::over(&steps))
 }
 
 /// Returns the distance of each node to this one; `None` where no route exists.

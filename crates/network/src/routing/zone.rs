@@ -5,7 +5,7 @@
 //! route with a chord could be shortened to fewer of its own nodes, and would then exclude no more.
 
 use super::Routing;
-use super::graph::{Graph, Route, Step};
+use super::graph::{Graph, GraphRoute, Step};
 use super::greedy;
 use super::greedy::remove;
 use super::shortest::{Usable, distances, shortest};
@@ -18,7 +18,7 @@ pub(super) fn routes(
     to: usize,
     most: usize,
     steps: u64,
-) -> (Vec<Route>, bool) {
+) -> (Vec<GraphRoute>, bool) {
     let mut search = Search {
         graph,
         from,
@@ -68,12 +68,12 @@ struct Tried {
     /// Number of routes to find, this one included, with a total weight below `bound`.
     count: usize,
     bound: u64,
-    best: Option<Vec<Route>>,
+    best: Option<Vec<GraphRoute>>,
 }
 
 impl Search<'_> {
     /// Returns usable routes with a total weight below `bound`.
-    fn lightest(&mut self, count: usize, bound: u64, usable: &Usable) -> Option<Vec<Route>> {
+    fn lightest(&mut self, count: usize, bound: u64, usable: &Usable) -> Option<Vec<GraphRoute>> {
         let first = shortest(self.graph, self.from, self.to, usable)?;
         if count == 1 || first.weight * count as u64 >= bound {
             return (count == 1 && first.weight < bound).then(|| vec![first]);
@@ -96,13 +96,13 @@ impl Search<'_> {
                 tried.steps.push(step);
                 self.complete(&mut tried);
             }
-            None => self.go_on(self.from, &mut tried),
+            None => self.extend(self.from, &mut tried),
         }
         tried.best
     }
 
     /// Tries each node by which the route may continue.
-    fn go_on(&mut self, at: usize, tried: &mut Tried) {
+    fn extend(&mut self, at: usize, tried: &mut Tried) {
         let out = self.graph.out_in_order(at);
         let start = self.from;
         let usable = |step: &Step, usable: &Usable| {
@@ -142,8 +142,8 @@ impl Search<'_> {
             self.left -= 1;
             tried.steps.push(*step);
             tried.weight = weight;
-            if self.others_get_through(tried) {
-                self.go_on(step.to, tried);
+            if self.leaves_others_a_route(tried) {
+                self.extend(step.to, tried);
             }
             tried.weight -= step.arc.weight;
             tried.steps.pop();
@@ -162,7 +162,7 @@ impl Search<'_> {
     }
 
     /// Returns whether the zone of this route's nodes leaves any route to the others.
-    fn others_get_through(&self, tried: &Tried) -> bool {
+    fn leaves_others_a_route(&self, tried: &Tried) -> bool {
         let mut closed: Vec<bool> = tried.usable.nodes.iter().map(|usable| !usable).collect();
         for step in &tried.steps {
             closed[step.to] = true;
@@ -189,7 +189,7 @@ impl Search<'_> {
 
     /// Searches the other routes, since this one has reached the end.
     fn complete(&mut self, tried: &mut Tried) {
-        let route = Route::over(&tried.steps);
+        let route = GraphRoute::over(&tried.steps);
         let Some(bound) = tried.bound.checked_sub(route.weight) else {
             return;
         };

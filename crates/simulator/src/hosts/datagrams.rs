@@ -17,7 +17,7 @@ use crate::sink::Sink;
 /// Datagrams that a bulk sender has in a medium at once.
 const IN_MEDIUM: u32 = 2;
 /// Time after which a bulk sender retries when the queue of its medium is full.
-const ASK_AGAIN: Time = Time::from_millis(1);
+const RETRY_INTERVAL: Time = Time::from_millis(1);
 
 #[derive(Debug)]
 pub(crate) struct Datagrams {
@@ -247,7 +247,7 @@ impl SendingHost for Datagrams {
         };
         let count = before + u32::from(accepted);
         self.pace = match count {
-            0 => Pace::At(now + ASK_AGAIN),
+            0 => Pace::At(now + RETRY_INTERVAL),
             _ => Pace::InMedium {
                 count,
                 full: !accepted,

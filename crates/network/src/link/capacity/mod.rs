@@ -49,11 +49,11 @@ impl Transmitter {
 
     /// Returns when to offer the next packet so that the transmitter is never idle and the queue stays
     /// short; `now` if it is idle.
-    pub(crate) fn wants(&self, now: Time) -> Time {
+    pub(crate) fn next_offer_time(&self, now: Time) -> Time {
         match self {
             Transmitter::Unlimited => now,
             Transmitter::Rate(rate) => rate.start(now),
-            Transmitter::Trace(trace) => trace.wants(now),
+            Transmitter::Trace(trace) => trace.next_offer_time(now),
         }
     }
 

@@ -77,7 +77,7 @@ impl TraceTransmitter {
 
     /// Returns `now`, or the time at which the transmitted packets no longer extend beyond the next
     /// opportunity.
-    pub(crate) fn wants(&self, now: Time) -> Time {
+    pub(crate) fn next_offer_time(&self, now: Time) -> Time {
         let next = self.time(self.first_after(now));
         if self.time(self.chance) > next {
             next

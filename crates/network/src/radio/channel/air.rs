@@ -17,7 +17,7 @@ impl<P: Copy> Channel<P> {
         let contended = matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
         station.state = RadioState::Sending;
         let given_up = station.reception.take();
-        station.contention.sends(end, contended);
+        station.contention.on_transmit(end, contended);
         station.set_time_use(
             now,
             match frame.kind {
@@ -100,7 +100,7 @@ impl<P: Copy> Channel<P> {
                 begun.tied = choice == CaptureDecision::Tied;
                 station.reception = Some(begun);
                 if !due {
-                    station.contention.frame_begins(now);
+                    station.contention.on_frame_start(now);
                 }
                 if matches!(station.state, RadioState::Awaiting(_))
                     && now + frame.shape.header.span <= station.deadline

@@ -202,7 +202,7 @@ impl<P: Copy> Channel<P> {
         station.stats.delivered_packets += 1;
         let hop = station.queue[0].hop as usize;
         self.hops[hop].rate.succeeded();
-        self.leaves(radio, now);
+        self.finish_packet(radio, now);
         self.stations[radio].set_not_transmitting(now);
     }
 
@@ -235,7 +235,7 @@ impl<P: Copy> Channel<P> {
                 state.stats.drops_tries += 1;
                 happened = MediumEvent::Dropped(first.carried, DropReason::RetryLimit);
             }
-            self.leaves(radio, now);
+            self.finish_packet(radio, now);
         }
         let station = &mut self.stations[radio];
         station.state = RadioState::Contending;
@@ -256,7 +256,7 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let first = station.queue[0];
         let delivered = station.head.delivered;
-        station.head_leaves(now);
+        station.dequeue_head(now);
         station.set_not_transmitting(now);
         if !station.queue.is_empty() {
             self.next_events.set(radio, now, RadioEvent::Start);
@@ -264,7 +264,7 @@ impl<P: Copy> Channel<P> {
             // The radio does not transmit at the instant at which others started.
             station.contention.on_busy(now);
             if station.reception.is_some() {
-                station.contention.frame_begins(now);
+                station.contention.on_frame_start(now);
             }
         }
         if delivered {
@@ -276,10 +276,10 @@ impl<P: Copy> Channel<P> {
     }
 
     /// Removes the packet at the head of the queue and draws a back-off.
-    fn leaves(&mut self, radio: usize, now: Time) {
+    fn finish_packet(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
-        station.head_leaves(now);
-        station.contention.done();
+        station.dequeue_head(now);
+        station.contention.on_packet_done();
         station.state = RadioState::Contending;
     }
 }

@@ -238,13 +238,13 @@ impl<P: Copy> Medium<P> for Channel<P> {
             to: state.to,
             since: now,
         };
-        station.joins(now, waiting);
+        station.enqueue(now, waiting);
         if station.queue.len() == 1 {
             let contends = station.state == RadioState::Contending;
             if contends {
                 station.set_not_transmitting(now);
             }
-            if let Some(access) = station.contention.wants(now, !contends) {
+            if let Some(access) = station.contention.contend(now, !contends) {
                 self.next_events.set(radio, access, RadioEvent::Start);
             }
         }

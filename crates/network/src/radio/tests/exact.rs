@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::world::{World, at_rate, log_distance, range};
+use super::fixture::{ChannelFixture, at_rate, log_distance, range};
 use crate::radio::{DataRate, Preamble, RadioConfig, Standard, Timing};
 
 fn us(micros: u64) -> Time {
@@ -92,10 +92,10 @@ fn one_saturated_link_gives_what_the_formula_says() {
                         rts,
                         ..at_rate(standard, *rate)
                     };
-                    let mut world = World::star(&log_distance(3.0), &config, 1, 2.0, 7);
-                    world.saturate(0, payload + HEADERS);
-                    world.run(Time::from_secs(seconds));
-                    let found = world.mbps(payload, Time::ZERO);
+                    let mut fixture = ChannelFixture::star(&log_distance(3.0), &config, 1, 2.0, 7);
+                    fixture.saturate(0, payload + HEADERS);
+                    fixture.run(Time::from_secs(seconds));
+                    let found = fixture.mbps(payload, Time::ZERO);
                     let formula = single_link(&config, *rate, payload);
                     let off = (found / formula - 1.0).abs();
                     assert!(
@@ -151,13 +151,13 @@ fn configured_loss_is_drawn_per_attempt() {
             at: [x, 0.0, 0.0],
             ..config.clone()
         });
-        let mut world = World::new(&range(25.0), &radios, &[(0, 1, f), (1, 0, 0.0)], 11);
-        world.saturate(0, 128);
-        world.run(Time::from_secs(40));
-        let stats = world.channel.hop_stats(0);
-        let lost = world.dropped[0].len() as f64;
-        let packets = world.out[0].len() as f64 + lost;
-        assert_eq!(stats.drops_tries, world.dropped[0].len() as u64);
+        let mut fixture = ChannelFixture::new(&range(25.0), &radios, &[(0, 1, f), (1, 0, 0.0)], 11);
+        fixture.saturate(0, 128);
+        fixture.run(Time::from_secs(40));
+        let stats = fixture.channel.hop_stats(0);
+        let lost = fixture.dropped[0].len() as f64;
+        let packets = fixture.out[0].len() as f64 + lost;
+        assert_eq!(stats.drops_tries, fixture.dropped[0].len() as u64);
         let expected = f.powi(4);
         let error = (expected * (1.0 - expected) / packets).sqrt();
         assert!(
@@ -174,7 +174,7 @@ fn configured_loss_is_drawn_per_attempt() {
             "{f}: {tries} for {expected}"
         );
         assert_eq!(
-            (stats.collisions, world.channel.hop_stats(1).attempts),
+            (stats.collisions, fixture.channel.hop_stats(1).attempts),
             (0, 0)
         );
     }

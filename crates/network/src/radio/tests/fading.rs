@@ -2,8 +2,8 @@
 
 use ropewalk_quantities::Time;
 
+use super::fixture::{ChannelFixture, at_rate, log_distance};
 use super::ns3::groups;
-use super::world::{World, at_rate, log_distance};
 use crate::radio::{
     ChannelConfig, DataRate, ErrorModel, FadingBand, FrameError, Nakagami, RadioConfig, Reach,
     Standard, noise_dbm, reach,
@@ -51,13 +51,13 @@ fn pair(standard: Standard, rate: DataRate, distance_m: f64) -> Vec<RadioConfig>
 
 /// Returns the fraction of frames in error, and the number of frames.
 fn simulated(channel: &ChannelConfig, radios: &[RadioConfig], frames: u64) -> (f64, f64) {
-    let mut world = World::new(channel, radios, &[(0, 1, 0.0)], 17);
-    world.saturate(0, SIZE);
+    let mut fixture = ChannelFixture::new(channel, radios, &[(0, 1, 0.0)], 17);
+    fixture.saturate(0, SIZE);
     let mut until = Time::ZERO;
     loop {
         until += Time::from_secs(1);
-        world.run(until);
-        let stats = world.channel.hop_stats(0);
+        fixture.run(until);
+        let stats = fixture.channel.hop_stats(0);
         if stats.attempts >= frames {
             return (stats.frame_error_ratio().unwrap(), stats.attempts as f64);
         }

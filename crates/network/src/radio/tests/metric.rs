@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::world::{log_distance, radio, range};
+use super::fixture::{log_distance, radio, range};
 use crate::radio::{
     ChannelConfig, DataRate, FrameError, LinkCost, LinkMetric, RateControl, Standard, noise_dbm,
 };

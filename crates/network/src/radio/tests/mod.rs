@@ -2,12 +2,12 @@
 
 mod exact;
 mod fading;
-mod heard;
+mod fixture;
 mod metric;
 mod ns3;
 mod properties;
+mod recorded_frames;
 mod rules;
 mod saturation;
-mod world;
 
-pub(super) use world::radio;
+pub(super) use fixture::radio;

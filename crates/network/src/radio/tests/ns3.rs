@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
-use super::world::{at_rate, log_distance, range};
+use super::fixture::{at_rate, log_distance, range};
 use crate::radio::{
     ChannelConfig, DataRate, ErrorModel, PerTable, RadioConfig, RateControl, Standard,
 };

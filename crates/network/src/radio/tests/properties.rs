@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ropewalk_quantities::Time;
 
-use super::world::{World, at_rate, log_distance, range};
+use super::fixture::{ChannelFixture, at_rate, log_distance, range};
 use crate::medium::Medium;
 use crate::offer::Offer;
 use crate::radio::{
@@ -133,22 +133,23 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// Runs until all queues are empty; returns the state and the packets accepted per hop.
-fn run(plan: &Plan) -> (World, Vec<u64>) {
-    let mut world = World::new(&plan.channel, &plan.radios, &plan.hops, plan.seed);
+fn run(plan: &Plan) -> (ChannelFixture, Vec<u64>) {
+    let mut fixture = ChannelFixture::new(&plan.channel, &plan.radios, &plan.hops, plan.seed);
     let mut taken = vec![0; plan.hops.len()];
     for (gap, hop, size) in &plan.packets {
-        world.run(world.now + Time::from_micros(*gap));
-        if world.offer(*hop, *size) == Offer::Accepted {
+        fixture.run(fixture.now + Time::from_micros(*gap));
+        if fixture.offer(*hop, *size) == Offer::Accepted {
             taken[*hop] += 1;
         }
     }
-    world.run(Time::from_secs(100));
-    (world, taken)
+    fixture.run(Time::from_secs(100));
+    (fixture, taken)
 }
 
-fn counted(world: &World, plan: &Plan) -> (Vec<HopStats>, Vec<RadioStats>) {
-    let hops = (0..plan.hops.len()).map(|hop| world.channel.hop_stats(hop));
-    let radios = (0..plan.radios.len()).map(|radio| world.channel.radio_stats(radio, world.now));
+fn counted(fixture: &ChannelFixture, plan: &Plan) -> (Vec<HopStats>, Vec<RadioStats>) {
+    let hops = (0..plan.hops.len()).map(|hop| fixture.channel.hop_stats(hop));
+    let radios =
+        (0..plan.radios.len()).map(|radio| fixture.channel.radio_stats(radio, fixture.now));
     (hops.collect(), radios.collect())
 }
 
@@ -157,21 +158,21 @@ proptest! {
 
     #[test]
     fn every_packet_is_delivered_or_dropped_once(plan in plan()) {
-        let (world, taken) = run(&plan);
-        prop_assert_eq!(world.channel.next(), None);
+        let (fixture, taken) = run(&plan);
+        prop_assert_eq!(fixture.channel.next(), None);
         for (hop, taken) in taken.iter().enumerate() {
-            let out = world.out[hop].iter().chain(&world.dropped[hop]);
+            let out = fixture.out[hop].iter().chain(&fixture.dropped[hop]);
             let mut numbers: Vec<u64> = out.map(|(_, number)| *number).collect();
             numbers.sort_unstable();
             prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
             prop_assert_eq!(numbers.len() as u64, *taken);
-            let came: Vec<u64> = world.out[hop].iter().map(|(_, number)| *number).collect();
+            let came: Vec<u64> = fixture.out[hop].iter().map(|(_, number)| *number).collect();
             prop_assert!(came.is_sorted(), "in order: {came:?}");
-            let stats = world.channel.hop_stats(hop);
+            let stats = fixture.channel.hop_stats(hop);
             prop_assert_eq!(stats.packets, *taken);
-            prop_assert_eq!(stats.delivered_packets, world.out[hop].len() as u64);
+            prop_assert_eq!(stats.delivered_packets, fixture.out[hop].len() as u64);
             let dropped = stats.drops_tries + stats.drops_lifetime;
-            prop_assert_eq!(dropped, world.dropped[hop].len() as u64);
+            prop_assert_eq!(dropped, fixture.dropped[hop].len() as u64);
             let tries = u64::from(plan.radios[0].tries);
             prop_assert!(stats.attempts <= taken * (2 * tries));
         }
@@ -179,16 +180,16 @@ proptest! {
 
     #[test]
     fn airtimes_sum_to_the_duration_and_channel_becomes_idle(plan in plan()) {
-        let (world, _) = run(&plan);
-        prop_assert!(world.channel.powers().all(|power| power == 0));
+        let (fixture, _) = run(&plan);
+        prop_assert!(fixture.channel.powers().all(|power| power == 0));
         let mut sending = Time::ZERO;
         for radio in 0..plan.radios.len() {
-            let stats = world.channel.radio_stats(radio, world.now);
-            prop_assert_eq!(stats.airtime.total(), world.now);
+            let stats = fixture.channel.radio_stats(radio, fixture.now);
+            prop_assert_eq!(stats.airtime.total(), fixture.now);
             sending += stats.airtime.sending();
         }
-        let stats = world.channel.stats(world.now);
-        prop_assert!(stats.busy <= sending && stats.time == world.now);
+        let stats = fixture.channel.stats(fixture.now);
+        prop_assert!(stats.busy <= sending && stats.time == fixture.now);
         prop_assert!(stats.collisions <= stats.attempts);
     }
 

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::world::{World, at_rate, range, row};
+use super::fixture::{ChannelFixture, at_rate, range, row};
 use crate::radio::airtime::DATA_OVERHEAD_BYTES;
 use crate::radio::{
     CapturePoint, DataRate, FrameKind, QueueOrder, RadioConfig, RateControl, RecordedFrame,
@@ -35,16 +35,21 @@ const TIMEOUT: u64 = 222;
 const START: u64 = 1000;
 
 /// Radios on a line with a range of 25 m, all frames recorded.
-fn line(like: &RadioConfig, at_m: &[f64], hops: &[(usize, usize, f64)], seed: u64) -> World {
-    let mut world = World::new(&range(25.0), &row(like, at_m), hops, seed);
-    world.channel.record_frames(CapturePoint::Monitor);
-    world.run(us(START));
-    world
+fn line(
+    like: &RadioConfig,
+    at_m: &[f64],
+    hops: &[(usize, usize, f64)],
+    seed: u64,
+) -> ChannelFixture {
+    let mut fixture = ChannelFixture::new(&range(25.0), &row(like, at_m), hops, seed);
+    fixture.channel.record_frames(CapturePoint::Monitor);
+    fixture.run(us(START));
+    fixture
 }
 
-fn heard(world: &mut World, until_us: u64) -> Vec<Frame> {
-    world.run(us(until_us));
-    world.channel.take_frames().collect()
+fn heard(fixture: &mut ChannelFixture, until_us: u64) -> Vec<Frame> {
+    fixture.run(us(until_us));
+    fixture.channel.take_frames().collect()
 }
 
 /// Slots counted between DIFS after `idle` and `start`.
@@ -60,9 +65,9 @@ fn slots(idle: Time, start: Time) -> u64 {
 fn first_packet_is_immediate_and_next_backs_off() {
     let mut drawn = Vec::new();
     for seed in 0..200 {
-        let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], seed);
-        world.send(0, SIZE);
-        let frames = heard(&mut world, START + DATA + SIFS + ACK);
+        let mut fixture = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], seed);
+        fixture.send(0, SIZE);
+        let frames = heard(&mut fixture, START + DATA + SIFS + ACK);
         let [data, ack] = frames[..] else {
             panic!("{frames:?}");
         };
@@ -76,8 +81,8 @@ fn first_packet_is_immediate_and_next_backs_off() {
             (data.end + us(SIFS), data.end + us(SIFS + ACK))
         );
         assert_eq!((ack.kind, ack.duration), (FrameKind::Ack, Time::ZERO));
-        world.send(0, SIZE);
-        let frames = heard(&mut world, 10_000);
+        fixture.send(0, SIZE);
+        let frames = heard(&mut fixture, 10_000);
         drawn.push(slots(ack.end, frames[0].start));
     }
     assert_eq!(
@@ -90,11 +95,11 @@ fn first_packet_is_immediate_and_next_backs_off() {
         "{mean}"
     );
     // After the back-off the next packet is transmitted at once.
-    let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], 1);
-    world.send(0, SIZE);
-    heard(&mut world, 5_007);
-    world.send(0, SIZE);
-    assert_eq!(heard(&mut world, 9_000)[0].start, us(5_007));
+    let mut fixture = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], 1);
+    fixture.send(0, SIZE);
+    heard(&mut fixture, 5_007);
+    fixture.send(0, SIZE);
+    assert_eq!(heard(&mut fixture, 9_000)[0].start, us(5_007));
 }
 
 /// Rule 1: each failure doubles the window up to 1023 slots, and the packet is dropped after the last
@@ -103,12 +108,12 @@ fn first_packet_is_immediate_and_next_backs_off() {
 fn window_doubles_until_the_retry_limit() {
     let mut most = [0; 8];
     for seed in 0..300 {
-        let mut world = line(&like(), &[0.0, 100.0], &[(0, 1, 0.0)], seed);
-        world.send(0, SIZE);
-        world.send(0, SIZE);
-        let frames = heard(&mut world, 1_000_000);
+        let mut fixture = line(&like(), &[0.0, 100.0], &[(0, 1, 0.0)], seed);
+        fixture.send(0, SIZE);
+        fixture.send(0, SIZE);
+        let frames = heard(&mut fixture, 1_000_000);
         assert_eq!(frames.len(), 14);
-        assert_eq!(world.dropped[0].len(), 2);
+        assert_eq!(fixture.dropped[0].len(), 2);
         for (failures, pair) in frames[..8].windows(2).enumerate() {
             let slots = slots(pair[0].end + us(TIMEOUT), pair[1].start);
             most[failures] = slots.max(most[failures]);
@@ -116,7 +121,7 @@ fn window_doubles_until_the_retry_limit() {
             assert_eq!(pair[1].retry, failures < 6);
         }
         let given_up = frames[6].end + us(TIMEOUT);
-        assert_eq!(world.dropped[0][0], (given_up, 0));
+        assert_eq!(fixture.dropped[0][0], (given_up, 0));
     }
     for (slots, window) in most.iter().zip([63, 127, 255, 511, 1023, 1023, 31]) {
         assert!((window * 9 / 10..=window).contains(slots), "{most:?}");
@@ -129,20 +134,20 @@ fn a_back_off_is_frozen_while_others_send() {
     let mut frozen = 0;
     for seed in 0..100 {
         let places = [0.0, 5.0, 10.0];
-        let mut world = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
+        let mut fixture = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
         // A has a second packet queued; C's arrives while A counts.
-        world.send(0, SIZE);
-        world.send(0, SIZE);
+        fixture.send(0, SIZE);
+        fixture.send(0, SIZE);
         let idle = START + DATA + SIFS + ACK;
         let until = idle + DIFS + 5 * SLOT + 7;
-        world.run(us(until));
-        let frames: Vec<Frame> = world.channel.take_frames().collect();
+        fixture.run(us(until));
+        let frames: Vec<Frame> = fixture.channel.take_frames().collect();
         // Not if A's turn came before, or comes now.
-        if frames.len() > 2 || world.channel.stats(world.now).busy > us(DATA + ACK) {
+        if frames.len() > 2 || fixture.channel.stats(fixture.now).busy > us(DATA + ACK) {
             continue;
         }
-        world.send(1, SIZE);
-        let frames = heard(&mut world, 100_000);
+        fixture.send(1, SIZE);
+        let frames = heard(&mut fixture, 100_000);
         let (of_c, of_a): (Vec<&Frame>, Vec<&Frame>) = frames
             .iter()
             .filter(|frame| frame.kind == FrameKind::Data)
@@ -166,10 +171,10 @@ fn a_back_off_is_frozen_while_others_send() {
 #[test]
 fn simultaneous_transmissions_collide() {
     let hops = [(0, 1, 0.0), (2, 1, 0.0)];
-    let mut world = line(&like(), &[0.0, 5.0, 10.0], &hops, 1);
-    world.send(0, SIZE);
-    world.send(1, SIZE);
-    let frames = heard(&mut world, 2500);
+    let mut fixture = line(&like(), &[0.0, 5.0, 10.0], &hops, 1);
+    fixture.send(0, SIZE);
+    fixture.send(1, SIZE);
+    let frames = heard(&mut fixture, 2500);
     assert_eq!(frames.len(), 2, "{frames:?}");
     assert!(
         frames
@@ -194,12 +199,12 @@ fn radio_waits_eifs_after_a_frame_error() {
                 tries: 1,
                 ..config.clone()
             };
-            let mut world = line(&tries, &[0.0, 5.0, 10.0, 7.0], &hops, seed);
-            world.send(0, SIZE);
-            world.send(1, SIZE);
-            world.run(us(START + 100));
-            world.send(2, SIZE);
-            let frames = heard(&mut world, 10_000);
+            let mut fixture = line(&tries, &[0.0, 5.0, 10.0, 7.0], &hops, seed);
+            fixture.send(0, SIZE);
+            fixture.send(1, SIZE);
+            fixture.run(us(START + 100));
+            fixture.send(2, SIZE);
+            let frames = heard(&mut fixture, 10_000);
             let own = frames.iter().find(|frame| frame.from == 3).unwrap();
             least = least.min((own.start - us(START + DATA)).as_nanos() / 1000);
         }
@@ -219,11 +224,11 @@ fn the_medium_is_reserved_by_rts_and_cts() {
     let mut earliest = Time::MAX;
     for seed in 0..200 {
         let hops = [(0, 1, 0.0), (2, 3, 0.0)];
-        let mut world = line(&config, &[0.0, 20.0, 40.0, 60.0], &hops, seed);
-        world.send(0, SIZE);
-        world.run(us(START + 352 + SIFS + ACK + 1));
-        world.send(1, 40);
-        let frames = heard(&mut world, 20_000);
+        let mut fixture = line(&config, &[0.0, 20.0, 40.0, 60.0], &hops, seed);
+        fixture.send(0, SIZE);
+        fixture.run(us(START + 352 + SIFS + ACK + 1));
+        fixture.send(1, 40);
+        let frames = heard(&mut fixture, 20_000);
         let kinds: Vec<FrameKind> = frames[..4].iter().map(|frame| frame.kind).collect();
         assert_eq!(
             kinds,
@@ -253,11 +258,11 @@ fn the_medium_is_reserved_by_rts_and_cts() {
             tries: 1,
             ..config.clone()
         };
-        let mut world = line(&once, &[0.0, -100.0, 10.0, 20.0], &hops, seed);
-        world.send(0, SIZE);
-        world.run(us(START + 353));
-        world.send(1, 40);
-        let frames = heard(&mut world, 20_000);
+        let mut fixture = line(&once, &[0.0, -100.0, 10.0, 20.0], &hops, seed);
+        fixture.send(0, SIZE);
+        fixture.run(us(START + 353));
+        fixture.send(1, 40);
+        let frames = heard(&mut fixture, 20_000);
         let of_c = frames.iter().find(|frame| frame.from == 2).unwrap();
         earliest = earliest.min(of_c.start - us(START + 352));
     }
@@ -273,9 +278,9 @@ fn frame_of_threshold_length_has_no_rts() {
             rts: Some(SIZE + DATA_OVERHEAD_BYTES - 1 + beyond),
             ..like()
         };
-        let mut world = line(&config, &[0.0, 20.0], &[(0, 1, 0.0)], 1);
-        world.send(0, SIZE);
-        assert_eq!(heard(&mut world, 20_000)[0].kind, kind);
+        let mut fixture = line(&config, &[0.0, 20.0], &[(0, 1, 0.0)], 1);
+        fixture.send(0, SIZE);
+        assert_eq!(heard(&mut fixture, 20_000)[0].kind, kind);
     }
 }
 
@@ -286,9 +291,9 @@ fn frames_without_an_ack_lower_the_rate() {
         rate: RateControl::Arf,
         ..like()
     };
-    let mut world = line(&arf, &[0.0, 10.0], &[(0, 1, 1.0)], 1);
-    world.send(0, SIZE);
-    let frames = heard(&mut world, 1_000_000);
+    let mut fixture = line(&arf, &[0.0, 10.0], &[(0, 1, 1.0)], 1);
+    fixture.send(0, SIZE);
+    let frames = heard(&mut fixture, 1_000_000);
     let rates: Vec<DataRate> = frames.iter().map(|frame| frame.rate).collect();
     use DataRate::{Cck5_5, Cck11, Dsss1, Dsss2};
     assert_eq!(rates, [Cck11, Cck11, Cck5_5, Cck5_5, Dsss2, Dsss2, Dsss1]);
@@ -309,24 +314,24 @@ fn duplicate_frame_is_acknowledged_and_not_delivered() {
         },
         ..range(1.0)
     };
-    let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-    world.channel.record_frames(CapturePoint::Monitor);
-    world.send(0, SIZE);
-    let frames = heard(&mut world, 1_000_000);
+    let mut fixture = ChannelFixture::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+    fixture.channel.record_frames(CapturePoint::Monitor);
+    fixture.send(0, SIZE);
+    let frames = heard(&mut fixture, 1_000_000);
     let acks = frames.iter().filter(|frame| frame.kind == FrameKind::Ack);
     // Some of A's arrive while B still transmits.
     assert!((2..=7).contains(&acks.count()), "{frames:?}");
     assert_eq!(frames.iter().filter(|frame| frame.from == 0).count(), 7);
-    assert_eq!((world.out[0].len(), world.dropped[0].len()), (1, 0));
-    let stats = world.channel.hop_stats(0);
+    assert_eq!((fixture.out[0].len(), fixture.dropped[0].len()), (1, 0));
+    let stats = fixture.channel.hop_stats(0);
     let delivered = (stats.delivered_packets, stats.delivered_bytes);
     assert_eq!(delivered, (1, u64::from(SIZE)));
     // All of B's have errors: no response.
-    let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 1.0)], 1);
-    world.send(0, SIZE);
-    let frames = heard(&mut world, 1_000_000);
+    let mut fixture = line(&like(), &[0.0, 10.0], &[(0, 1, 1.0)], 1);
+    fixture.send(0, SIZE);
+    let frames = heard(&mut fixture, 1_000_000);
     assert!(frames.len() == 7 && frames.iter().all(|frame| !frame.intact));
-    assert_eq!(world.dropped[0].len(), 1);
+    assert_eq!(fixture.dropped[0].len(), 1);
 }
 
 #[test]
@@ -336,17 +341,17 @@ fn expired_packet_is_dropped_at_the_head() {
         queue_packets: 5,
         ..like()
     };
-    let mut world = line(&config, &[0.0, 10.0], &[(0, 1, 0.0)], 1);
-    let offers: Vec<_> = (0..6).map(|_| world.offer(0, SIZE)).collect();
+    let mut fixture = line(&config, &[0.0, 10.0], &[(0, 1, 0.0)], 1);
+    let offers: Vec<_> = (0..6).map(|_| fixture.offer(0, SIZE)).collect();
     let full = crate::offer::Offer::Dropped(crate::offer::DropReason::QueueFull);
     assert_eq!(offers[5], full);
-    world.run(us(20_000));
-    let stats = world.channel.radio_stats(0, world.now);
+    fixture.run(us(20_000));
+    let stats = fixture.channel.radio_stats(0, fixture.now);
     assert_eq!((stats.drops_queue, stats.queue_max), (1, 5));
     assert_eq!(stats.drops_lifetime + stats.delivered_packets, 5);
     assert!((2..=3).contains(&stats.delivered_packets), "{stats:?}");
     assert!(
-        world.dropped[0]
+        fixture.dropped[0]
             .iter()
             .all(|(time, _)| *time > us(START + 3000))
     );
@@ -361,11 +366,11 @@ fn round_robin_interleaves_neighbours() {
             ..like()
         };
         let hops = [(0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)];
-        let mut world = line(&config, &[0.0, 10.0, -10.0, 5.0], &hops, 1);
+        let mut fixture = line(&config, &[0.0, 10.0, -10.0, 5.0], &hops, 1);
         for hop in [0, 0, 0, 1, 0, 1, 2, 2] {
-            world.send(hop, SIZE);
+            fixture.send(hop, SIZE);
         }
-        let frames = heard(&mut world, 1_000_000);
+        let frames = heard(&mut fixture, 1_000_000);
         let data = frames.iter().filter(|frame| frame.kind == FrameKind::Data);
         let came = data.map(|frame| frame.packet.expect("a packet").packet);
         came.collect::<Vec<_>>()
@@ -404,15 +409,15 @@ fn round_robin_limits_blocking_by_a_lost_neighbour() {
             queue_packets: 40,
             ..like()
         };
-        let mut world = line(&config, &[0.0, 10.0, -10.0], &[(0, 1, 1.0), (0, 2, 0.0)], 3);
+        let mut fixture = line(&config, &[0.0, 10.0, -10.0], &[(0, 1, 1.0), (0, 2, 0.0)], 3);
         for _ in 0..20 {
-            world.send(0, SIZE);
+            fixture.send(0, SIZE);
         }
         for _ in 0..20 {
-            world.send(1, SIZE);
+            fixture.send(1, SIZE);
         }
-        world.run(us(300_000));
-        world.out[1].len()
+        fixture.run(us(300_000));
+        fixture.out[1].len()
     };
     // Seven attempts with growing back-offs are some 45 ms.
     assert_eq!(delivered(QueueOrder::Fifo), 0);
@@ -429,18 +434,18 @@ fn propagation_delays_frame_and_response() {
             ..range(3000.0)
         };
         let radios = row(&like(), &[0.0, 2400.0]);
-        let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-        world.channel.record_frames(CapturePoint::Radio(1));
-        world.run(us(START));
-        world.send(0, SIZE);
-        world.run(us(10_000));
-        let frames: Vec<Frame> = world.channel.take_frames().collect();
-        let stats = world.channel.radio_stats(0, world.now);
+        let mut fixture = ChannelFixture::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+        fixture.channel.record_frames(CapturePoint::Radio(1));
+        fixture.run(us(START));
+        fixture.send(0, SIZE);
+        fixture.run(us(10_000));
+        let frames: Vec<Frame> = fixture.channel.take_frames().collect();
+        let stats = fixture.channel.radio_stats(0, fixture.now);
         assert_eq!(
             (stats.frames, stats.retries, stats.delivered_packets),
             (1, 0, 1)
         );
-        (world.out[0][0].0, frames)
+        (fixture.out[0][0].0, frames)
     };
     let light = Time::from_nanos(8006);
     let (came, frames) = far(true);
@@ -462,11 +467,11 @@ fn exchange_includes_round_trip_propagation() {
             ..range(3000.0)
         };
         let radios = row(&like(), &[0.0, 2400.0]);
-        let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-        world.saturate(0, SIZE);
-        world.run(Time::from_secs(60));
-        let stats = world.channel.radio_stats(0, world.now);
-        assert_eq!((stats.retries, stats.airtime.total()), (0, world.now));
+        let mut fixture = ChannelFixture::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+        fixture.saturate(0, SIZE);
+        fixture.run(Time::from_secs(60));
+        let stats = fixture.channel.radio_stats(0, fixture.now);
+        assert_eq!((stats.retries, stats.airtime.total()), (0, fixture.now));
         60e6 / stats.delivered_packets as f64
     };
     let longer = packets(true) - packets(false);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ropewalk_quantities::Time;
 
+use super::fixture::{ChannelFixture, at_rate, log_distance};
 use super::ns3::{Group, config, groups};
-use super::world::{World, at_rate, log_distance};
 use crate::radio::{ChannelConfig, DataRate, ErrorModel, RadioConfig, Standard, Timing};
 
 const PAYLOAD: u32 = 1000;
@@ -19,19 +19,19 @@ fn saturated(
     radius_m: f64,
     seconds: u64,
 ) -> (f64, f64) {
-    let mut world = World::star(channel, config, senders, radius_m, 3);
+    let mut fixture = ChannelFixture::star(channel, config, senders, radius_m, 3);
     for hop in 0..senders {
-        world.saturate(hop, PACKET);
+        fixture.saturate(hop, PACKET);
     }
-    world.run(Time::from_secs(seconds));
+    fixture.run(Time::from_secs(seconds));
     let (mut timeouts, mut tries) = (0, 0);
     for radio in 1..=senders {
-        let stats = world.channel.radio_stats(radio, world.now);
+        let stats = fixture.channel.radio_stats(radio, fixture.now);
         timeouts += stats.timeouts;
         tries += stats.frames.max(stats.rts);
     }
     (
-        world.mbps(PAYLOAD, Time::ZERO),
+        fixture.mbps(PAYLOAD, Time::ZERO),
         timeouts as f64 / tries as f64,
     )
 }
@@ -122,12 +122,12 @@ fn hidden_senders_match_ns3() {
             radio.at[0] = x;
         }
         let hops = [(0, 1, 0.0), (2, 1, 0.0)];
-        let mut world = World::new(&group.channel(), &radios, &hops, 5);
+        let mut fixture = ChannelFixture::new(&group.channel(), &radios, &hops, 5);
         for hop in 0..2 {
-            world.saturate(hop, PACKET);
+            fixture.saturate(hop, PACKET);
         }
-        world.run(Time::from_secs(60));
-        let mbps = world.mbps(PAYLOAD, Time::ZERO);
+        fixture.run(Time::from_secs(60));
+        let mbps = fixture.mbps(PAYLOAD, Time::ZERO);
         let expected = group.goodput();
         let with_rts = config(row).rts.is_some();
         found.insert((row.text("std"), with_rts), mbps);
@@ -152,13 +152,13 @@ fn hidden_senders_match_ns3() {
 #[test]
 fn ten_stations_share_a_cell_fairly() {
     let config = at_rate(Standard::B, DataRate::Cck11);
-    let mut world = World::star(&log_distance(3.0), &config, 10, 0.001, 3);
+    let mut fixture = ChannelFixture::star(&log_distance(3.0), &config, 10, 0.001, 3);
     for hop in 0..10 {
-        world.saturate(hop, PACKET);
+        fixture.saturate(hop, PACKET);
     }
-    world.run(Time::from_secs(60));
+    fixture.run(Time::from_secs(60));
     let shares: Vec<f64> = (0..10)
-        .map(|hop| world.packets(hop, Time::ZERO) as f64)
+        .map(|hop| fixture.packets(hop, Time::ZERO) as f64)
         .collect();
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Graph, Method, Route, RouteRequest, Routing};
+use super::super::{Graph, GraphRoute, Method, RouteRequest, Routing};
 use proptest::prelude::*;
 
 /// Nodes, and weighted links, each pair of nodes at most once.
@@ -37,7 +37,7 @@ fn graph(
     graph
 }
 
-fn routes(graph: &Graph, routing: Routing, method: Method, ends: [usize; 2]) -> Vec<Route> {
+fn routes(graph: &Graph, routing: Routing, method: Method, ends: [usize; 2]) -> Vec<GraphRoute> {
     routes_of(graph, routing, method, ends, usize::MAX)
 }
 
@@ -47,7 +47,7 @@ fn routes_of(
     method: Method,
     ends: [usize; 2],
     most: usize,
-) -> Vec<Route> {
+) -> Vec<GraphRoute> {
     let wanted = RouteRequest {
         routing,
         method,
@@ -58,11 +58,11 @@ fn routes_of(
     found.routes
 }
 
-fn total(routes: &[Route]) -> u64 {
+fn total(routes: &[GraphRoute]) -> u64 {
     routes.iter().map(|route| route.weight).sum()
 }
 
-fn disjoint(graph: &Graph, one: &Route, other: &Route, routing: Routing) -> bool {
+fn disjoint(graph: &Graph, one: &GraphRoute, other: &GraphRoute, routing: Routing) -> bool {
     let links = one.links.iter().all(|link| !other.links.contains(link));
     let nodes = one.inner().iter().all(|node| !other.nodes.contains(node));
     let zones = one.inner().iter().all(|node| {

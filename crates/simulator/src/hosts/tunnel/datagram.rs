@@ -126,7 +126,7 @@ impl DatagramStore {
         }
     }
     #[cfg(test)]
-    pub(super) fn under_way(&self) -> [usize; 2] {
+    pub(super) fn stored(&self) -> [usize; 2] {
         [self.on_their_way.len(), self.further.len()]
     }
 }

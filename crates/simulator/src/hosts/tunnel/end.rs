@@ -73,7 +73,7 @@ impl End {
     }
 
     /// Changes the terms of a link; one that is available again is pinged.
-    pub(super) fn use_on(&mut self, now: Time, link: usize, terms: LinkTerms) {
+    pub(super) fn apply_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let comes_back = self.sender.terms(link).standby && !terms.standby;
         self.sender.set_terms(self.clock(now), link, terms);
         if comes_back {
@@ -83,12 +83,12 @@ impl End {
     }
 
     /// Returns whether the rate of every link has been measured, as far as possible before use.
-    pub(super) fn knows_all_links(&self) -> bool {
+    pub(super) fn all_rates_measured(&self) -> bool {
         (0..self.sender.links()).all(|link| self.sender.is_measured(link))
     }
 
     /// Connects a link when the first datagram has arrived on it.
-    pub(super) fn hear(&mut self, clock: Time, link: u8) {
+    pub(super) fn on_datagram(&mut self, clock: Time, link: u8) {
         let link = usize::from(link);
         self.sender.on_heard(clock, link);
         if !self.sender.is_up(link) {

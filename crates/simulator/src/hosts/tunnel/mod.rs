@@ -114,14 +114,14 @@ impl Tunnel {
 
     fn follow_terms(&mut self, now: Time) {
         if !matches!(self.stage, Stage::Idle) {
-            self.terms.follow(now, &mut self.ends[CLIENT]);
+            self.terms.apply(now, &mut self.ends[CLIENT]);
         }
     }
 
     /// Opens the connection after all links have responded, or the timeout.
     fn connect(&mut self, now: Time) {
         if let Stage::Dialling(until) = self.stage
-            && (now >= until || self.ends.iter().all(End::knows_all_links))
+            && (now >= until || self.ends.iter().all(End::all_rates_measured))
         {
             self.stage = Stage::Up;
             self.ends[CLIENT].endpoint.connect();
@@ -146,7 +146,7 @@ impl Tunnel {
                 bytes,
                 content,
             } = datagram;
-            end.hear(clock, link);
+            end.on_datagram(clock, link);
             // The network duplicates nothing, so a datagram is new, unless its link delayed it beyond the
             // replay window.
             let is_new = end.receiver.take(clock, link, sequence, bytes, sent);
@@ -185,7 +185,8 @@ impl Tunnel {
                     .push_back(TunnelMessage::Pong(usize::from(link), token)),
                 Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
                 Content::Terms(about, version, terms) => {
-                    self.terms.hear(now, end, (about, version, terms), link);
+                    self.terms
+                        .on_announcement(now, end, (about, version, terms), link);
                 }
                 Content::TermsSeen(about, version) => self.terms.on_seen(about, version),
             }

@@ -22,7 +22,7 @@ impl LinksTerms {
     }
 
     /// Applies the current terms at the client, and announces them.
-    pub(super) fn follow(&mut self, now: Time, client: &mut End) {
+    pub(super) fn apply(&mut self, now: Time, client: &mut End) {
         if self.uses.is_empty() {
             return;
         }
@@ -44,7 +44,7 @@ impl LinksTerms {
             };
             if client.sender.terms(link) != terms {
                 self.announcer.set(now, link, terms);
-                client.use_on(now, link, terms);
+                client.apply_terms(now, link, terms);
             }
         }
         let clock = client.clock(now);
@@ -58,7 +58,7 @@ impl LinksTerms {
     }
 
     /// Handles the client's announcement of terms, possibly on another link.
-    pub(super) fn hear(
+    pub(super) fn on_announcement(
         &mut self,
         now: Time,
         server: &mut End,
@@ -66,7 +66,7 @@ impl LinksTerms {
         by: u8,
     ) {
         if self.announced.is_news(link, version) {
-            server.use_on(now, usize::from(link), terms);
+            server.apply_terms(now, usize::from(link), terms);
         }
         let clock = server.clock(now);
         if let Some(by) = server.sender.answer_link(clock, usize::from(by)) {

@@ -126,8 +126,8 @@ impl Fixture {
                 }
             }
         }
-        let under_way = self.tunnel.datagrams.under_way();
-        self.most = [0, 1].map(|of| self.most[of].max(under_way[of]));
+        let stored = self.tunnel.datagrams.stored();
+        self.most = [0, 1].map(|of| self.most[of].max(stored[of]));
     }
 }
 
@@ -152,7 +152,7 @@ fn stored_datagrams_are_removed_on_arrival_and_loss() {
         assert_eq!(fixture.tunnel.delivered(), 3_000_000);
         assert!(fixture.tunnel.is_closed());
         assert_eq!(fixture.dropped > 0, loss != "0 %");
-        assert_eq!(fixture.tunnel.datagrams.under_way(), [0, 0]);
+        assert_eq!(fixture.tunnel.datagrams.stored(), [0, 0]);
         // A window of two bandwidth-delay products, and feedback.
         assert!(fixture.most[0] < 400, "{:?}", fixture.most);
     }
@@ -166,7 +166,7 @@ fn short_packets_share_datagrams_and_each_of_them_arrives() {
     fixture.run();
     assert_eq!(fixture.tunnel.delivered(), 3_000_000);
     assert!(fixture.most[1] > 20, "{:?}", fixture.most);
-    assert_eq!(fixture.tunnel.datagrams.under_way(), [0, 0]);
+    assert_eq!(fixture.tunnel.datagrams.stored(), [0, 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::world::{World, at_rate, log_distance, range, row};
+use super::fixture::{ChannelFixture, at_rate, log_distance, range, row};
 use crate::radio::{CapturePoint, DataRate, FrameKind, RadioConfig, RecordedFrame, Standard};
 
 const PACKET: u32 = 1028;
@@ -12,14 +12,14 @@ fn cell(
     capture_point: CapturePoint,
     config: &RadioConfig,
     radius_m: f64,
-) -> (Vec<RecordedFrame<(u32, u64)>>, World) {
-    let mut world = World::star(&log_distance(3.0), config, 8, radius_m, 5);
-    world.channel.record_frames(capture_point);
+) -> (Vec<RecordedFrame<(u32, u64)>>, ChannelFixture) {
+    let mut fixture = ChannelFixture::star(&log_distance(3.0), config, 8, radius_m, 5);
+    fixture.channel.record_frames(capture_point);
     for hop in 0..8 {
-        world.saturate(hop, PACKET);
+        fixture.saturate(hop, PACKET);
     }
-    world.run(Time::from_secs(3));
-    (world.channel.take_frames().collect(), world)
+    fixture.run(Time::from_secs(3));
+    (fixture.channel.take_frames().collect(), fixture)
 }
 
 #[test]
@@ -35,12 +35,12 @@ fn the_monitor_hears_each_frame_once() {
             ..config
         },
     ] {
-        let (heard, world) = cell(CapturePoint::Monitor, &config, 5.0);
+        let (heard, fixture) = cell(CapturePoint::Monitor, &config, 5.0);
         let count = |of: &dyn Fn(&RecordedFrame<_>) -> bool| {
             heard.iter().filter(|frame| of(frame)).count() as u64
         };
         let stats: Vec<_> = (0..9)
-            .map(|radio| world.channel.radio_stats(radio, world.now))
+            .map(|radio| fixture.channel.radio_stats(radio, fixture.now))
             .collect();
         let total = |of: fn(&crate::radio::RadioStats) -> u64| stats.iter().map(of).sum::<u64>();
         let data = |frame: &RecordedFrame<_>| frame.kind == FrameKind::Data;
@@ -111,18 +111,18 @@ fn cell_collisions_start_at_one_instant() {
 fn radio_receives_one_frame_at_a_time() {
     // Hidden stations do not synchronize their starts.
     let like = at_rate(Standard::B, DataRate::Cck11);
-    let mut world = World::new(
+    let mut fixture = ChannelFixture::new(
         &range(25.0),
         &row(&like, &[0.0, 20.0, 40.0, 60.0]),
         &[(0, 1, 0.2), (2, 1, 0.0), (3, 2, 0.0)],
         3,
     );
-    world.channel.record_frames(CapturePoint::Radio(1));
+    fixture.channel.record_frames(CapturePoint::Radio(1));
     for hop in 0..3 {
-        world.saturate(hop, PACKET);
+        fixture.saturate(hop, PACKET);
     }
-    world.run(Time::from_secs(3));
-    let heard: Vec<_> = world.channel.take_frames().collect();
+    fixture.run(Time::from_secs(3));
+    let heard: Vec<_> = fixture.channel.take_frames().collect();
     let errors = heard.iter().filter(|frame| !frame.intact).count();
     assert!(errors > 100 && heard.len() > 2 * errors);
     for pair in heard.windows(2) {

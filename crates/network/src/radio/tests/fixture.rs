@@ -93,7 +93,7 @@ pub(crate) fn row(like: &RadioConfig, at_m: &[f64]) -> Vec<RadioConfig> {
 pub(crate) type Packet = (u32, u64);
 
 /// Channel and its results.
-pub(crate) struct World {
+pub(crate) struct ChannelFixture {
     pub(crate) channel: Channel<Packet>,
     pub(crate) now: Time,
     hops: Vec<RadioHop>,
@@ -105,14 +105,14 @@ pub(crate) struct World {
     pub(crate) dropped: Vec<Vec<(Time, u64)>>,
 }
 
-impl World {
+impl ChannelFixture {
     /// Creates hops between radios, each with a configured loss.
     pub(crate) fn new(
         channel: &ChannelConfig,
         radios: &[RadioConfig],
         hops: &[(usize, usize, f64)],
         seed: u64,
-    ) -> World {
+    ) -> ChannelFixture {
         let hops: Vec<RadioHop> = hops
             .iter()
             .map(|(from, to, loss)| RadioHop {
@@ -123,7 +123,7 @@ impl World {
             })
             .collect();
         let ids: Vec<HopId> = (0..hops.len()).map(|hop| HopId::new(hop + 3)).collect();
-        World {
+        ChannelFixture {
             channel: Channel::new(channel, radios, &hops, &ids, seed),
             now: Time::ZERO,
             saturated: Vec::new(),
@@ -141,7 +141,7 @@ impl World {
         senders: usize,
         radius_m: f64,
         seed: u64,
-    ) -> World {
+    ) -> ChannelFixture {
         let mut radios = vec![RadioConfig {
             node: "middle".to_owned(),
             ..like.clone()
@@ -155,7 +155,7 @@ impl World {
             });
         }
         let hops: Vec<_> = (1..=senders).map(|sender| (sender, 0, 0.0)).collect();
-        World::new(channel, &radios, &hops, seed)
+        ChannelFixture::new(channel, &radios, &hops, seed)
     }
 
     pub(crate) fn offer(&mut self, hop: usize, size: u32) -> Offer {
