@@ -11,10 +11,10 @@
 //! lock, inherit or clean up: threads, fork, vfork, exec and descriptors passed over a Unix socket need no
 //! special treatment.
 //!
-//! - [`calls`]: the replacements of the C library's functions; [`next`]: the C library's own.
-//! - [`outgoing`]: connect() and its result; [`incoming`]: bind() to accept().
-//! - [`names`]: names to resolve here, and placeholder addresses for the others.
-//! - [`control`]: requests to the gateway; [`settings`]: the settings of `exec`, from the environment.
+//! - `calls`: the replacements of the C library's functions; `next`: the C library's own.
+//! - `outgoing`: connect() and its result; `incoming`: bind() to accept().
+//! - `names`: names to resolve here, and placeholder addresses for the others.
+//! - `control`: requests to the gateway; `settings`: the settings of `exec`, from the environment.
 //!
 //! Not covered: programs that make system calls without the C library (Go, io_uring, static programs), and
 //! DNS over UDP by the program itself (c-ares, `dig`): the relay only resolves names of getaddrinfo and

@@ -40,7 +40,7 @@ pub struct Programs {
 
 impl Programs {
     /// Creates the state without programs. Where no stream arrives (`may_listen` is false), programs may not
-    /// listen. Fails like [`SynHold::new`].
+    /// listen. Fails like `SynHold::new`.
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
             hold: SynHold::new()?,

@@ -1,6 +1,6 @@
 //! Client session: an association with a relay, and the links that carry it.
 //!
-//! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. When an association ends
+//! Each link has a task (`link`) that dials, keeps a carrier, and dials again. When an association ends
 //! (the relay was restarted, or no link was up for too long), a new one is opened.
 
 mod backup_policy;
@@ -201,8 +201,8 @@ impl Uplink {
         &self.0.config.security
     }
 
-    /// Opens a stream whose request the relay has accepted; the stream's own data follow. Fails like
-    /// [`Uplink::connect`].
+    /// Opens a stream whose request the relay has accepted; the stream's own data follow. Errors: the relay's
+    /// answer, or that no link reached it for 9 seconds.
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
