@@ -1,6 +1,6 @@
 //! A timing wheel: next event times of many sources.
 //!
-//! Unlike in an [agenda](crate::timer_tree), the cost of a change does not grow with the number of sources. A
+//! Unlike in a [timer tree](crate::timer_tree), the cost of a change does not grow with the number of sources. A
 //! source that is due within one turn of the wheel is in the list of its slot; all others are in one list
 //! of far sources. The list of a slot is sorted: similar links are due at exactly the same times, and a new
 //! source usually comes last. The slot length adapts: shorter if lists are long, longer if many sources are
