@@ -6,7 +6,6 @@
 //! the marked ones. All getters require settled carriers.
 
 mod facts;
-mod holders;
 mod waking;
 
 use std::ops::{Index, IndexMut};
@@ -16,12 +15,19 @@ use ropewalk_transport::scheduling::earliest_arrival::{Arrival, gap_below};
 
 use crate::CarrierId;
 use crate::carrier::deadline::or_never;
+use crate::carrier::in_flight::{Content, Sent};
 use crate::carrier::{Carrier, Heard};
 use facts::Facts;
 pub(crate) use facts::SendConditions;
-pub(crate) use holders::Holder;
-use holders::Holders;
 use waking::Waking;
+
+/// The carrier responsible for some bytes in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Responsible {
+    pub(crate) carrier: usize,
+    /// When their acknowledgement was expected.
+    pub(crate) due: Time,
+}
 
 /// In the order in which they came up, so that their numbers rise.
 #[derive(Debug, Default)]
@@ -39,7 +45,6 @@ pub(crate) struct Carriers {
     /// Whether any carrier is good, and whether any of these has quota left.
     is_any_good: bool,
     is_any_able: bool,
-    holders: Holders,
 }
 
 impl Carriers {
@@ -81,8 +86,6 @@ impl Carriers {
         self.list.push(carrier);
         self.waking.push(Waking::NEW);
         self.find_sums();
-        self.holders.grow(self.list.len());
-        self.holders.forget();
     }
 
     pub(crate) fn remove(&mut self, at: usize) -> Carrier {
@@ -91,7 +94,6 @@ impl Carriers {
         self.waking.remove(at);
         self.facts.remove(at);
         self.find_sums();
-        self.holders.forget();
         self.list.remove(at)
     }
 
@@ -119,7 +121,6 @@ impl Carriers {
     }
 
     fn mark(&mut self, at: usize) {
-        self.holders.mark(at);
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;
@@ -148,9 +149,17 @@ impl Carriers {
             && (facts.has_quota || !self.is_any_able)
     }
 
-    /// Returns the carrier responsible for this byte of a stream, and when its acknowledgement was expected.
-    pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
-        self.holders.find(&self.list, (stream, at))
+    /// Returns the first carrier that has a byte of a stream in flight and is responsible for it.
+    pub(crate) fn responsible_for(&self, stream: u32, offset: u64) -> Option<Responsible> {
+        let contains = |sent: &&Sent| {
+            !sent.elsewhere
+                && matches!(sent.content, Content::Data { stream: of, start, end, .. }
+                    if of == stream && start <= offset && offset < end)
+        };
+        self.list.iter().enumerate().find_map(|(carrier, of)| {
+            let due = of.in_flight.iter().find(contains)?.due;
+            Some(Responsible { carrier, due })
+        })
     }
 
     /// Returns the bytes that the other usable carriers deliver before a frame of this one would arrive, if
@@ -265,7 +274,7 @@ impl Carriers {
         let is_new = |(carrier, facts): (&Carrier, &Facts)| {
             format!("{facts:?}") == format!("{:?}", Facts::of(carrier, self.keepalive))
         };
-        self.list.iter().zip(&self.facts).all(is_new) && self.holders.is_as_if_new(&self.list)
+        self.list.iter().zip(&self.facts).all(is_new)
     }
 }
 

@@ -11,13 +11,13 @@ use ropewalk_transport::SchedulerConfig;
 
 use super::Association;
 use super::schedule::least_ahead;
-use crate::carriers::{Holder, SendConditions};
+use crate::carriers::{Responsible, SendConditions};
 use crate::{CarrierId, Payload};
 
 /// Results that are valid for all carriers until the state of any carrier changes.
 #[derive(Default)]
 struct Findings {
-    holder: Option<Option<Holder>>,
+    blocking: Option<Option<Responsible>>,
 }
 
 impl<P: Payload> Association<P> {
@@ -95,10 +95,10 @@ impl<P: Payload> Association<P> {
         if is_any_waiting && !self.is_outrun(at, conditions.payload) {
             return false;
         }
-        let holder = *findings
-            .holder
-            .get_or_insert_with(|| self.holds_up_a_full_window());
-        if holder.is_some_and(|holder| self.would_rescue(now, at, holder)) {
+        let blocking = *findings
+            .blocking
+            .get_or_insert_with(|| self.blocking_full_window());
+        if blocking.is_some_and(|blocking| self.would_rescue(now, at, blocking)) {
             return false;
         }
         self.carriers.note(at).on_app_limited();

@@ -13,46 +13,41 @@ use ropewalk_quantities::Time;
 use super::Association;
 use crate::Payload;
 use crate::carrier::deadline::OVERDUE;
-use crate::carriers::Holder;
+use crate::carriers::Responsible;
 
 impl<P: Payload> Association<P> {
     /// Queues the data that block a stream for retransmission, if the carrier `by` delivers them much sooner
     /// or they are overdue. Called when `by` has room and nothing may be sent. Returns whether there are any.
     pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
-        let Some(holder) = self.holds_up_a_full_window() else {
+        let blocking = self.blocking_full_window();
+        let Some(blocking) = blocking.filter(|blocking| self.would_rescue(now, by, *blocking))
+        else {
             return false;
         };
-        if !self.would_rescue(now, by, holder) {
-            return false;
-        }
-        let (holder, _) = holder;
+        let slow = blocking.carrier;
         let until =
-            now + Time::from_secs_f64(self.carriers.arrival(by).arrives_in + self.back(holder));
-        self.carriers[holder].late = true;
-        self.give_up_if(holder, |due| due <= now || due > until);
+            now + Time::from_secs_f64(self.carriers.arrival(by).arrives_in + self.back(slow));
+        self.carriers[slow].late = true;
+        self.give_up_if(slow, |due| due <= now || due > until);
         true
     }
 
-    /// Returns the carrier responsible for the bytes that block a stream with a full window, and when their
-    /// acknowledgement was expected.
-    pub(super) fn holds_up_a_full_window(&mut self) -> Option<Holder> {
+    /// Returns the carrier responsible for the bytes that block a stream with a full window.
+    pub(super) fn blocking_full_window(&self) -> Option<Responsible> {
         let mut streams = self.streams.iter();
         let (number, stream) = streams.find(|(_, stream)| {
             !stream.send_ended && stream.send.is_crowded() && stream.send.has_gap()
         })?;
-        let (number, base) = (*number, stream.send.base());
-        self.carriers.holder(number, base)
+        self.carriers.responsible_for(*number, stream.send.base())
     }
 
-    pub(super) fn would_rescue(&self, now: Time, by: usize, holder: Holder) -> bool {
-        holder.0 != by && self.is_sooner(now, self.carriers.arrival(by).arrives_in, holder)
-    }
-
-    /// Whether a frame that arrives in `arrives_in` seconds is much sooner than the holder's data, or those
-    /// are overdue.
-    pub(super) fn is_sooner(&self, now: Time, arrives_in: f64, (holder, due): Holder) -> bool {
-        let left = due.saturating_sub(now).as_secs_f64() - self.back(holder);
-        left > 2.0 * arrives_in + OVERDUE.as_secs_f64() || now >= due + OVERDUE / 2
+    /// Whether the carrier `by` delivers the blocking bytes much sooner, or they are overdue.
+    pub(super) fn would_rescue(&self, now: Time, by: usize, blocking: Responsible) -> bool {
+        let Responsible { carrier, due } = blocking;
+        let left = due.saturating_sub(now).as_secs_f64() - self.back(carrier);
+        let arrives_in = self.carriers.arrival(by).arrives_in;
+        carrier != by
+            && (left > 2.0 * arrives_in + OVERDUE.as_secs_f64() || now >= due + OVERDUE / 2)
     }
 
     /// Estimates the seconds that an acknowledgement needs on a carrier: half a round trip.

@@ -5,7 +5,6 @@ pub(crate) mod receive;
 pub(crate) mod send;
 #[cfg(test)]
 mod tests;
-pub(crate) mod waiting;
 pub(crate) mod window;
 
 use crate::Payload;

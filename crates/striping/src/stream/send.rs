@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 
 use ropewalk_transport::{Deadline, Deadlines, RangeSet};
 
-use self::search::{Openings, Vain};
-use super::waiting::Waiting;
+use self::search::Openings;
 use crate::Payload;
 
 /// A frame that would need several pieces ends with the first one if that is at least this long; shorter
@@ -24,7 +23,7 @@ pub(crate) struct SendBuffer<P> {
     written: u64,
     deadlines: Option<Box<Deadlines>>,
     /// Ranges to transmit or retransmit.
-    pending: Waiting,
+    pending: RangeSet,
     /// Ranges sent at least once, which count against the window.
     claimed: RangeSet,
     /// The intersection of `pending` and `claimed`: ranges to retransmit. It has few ranges, if any; the
@@ -36,8 +35,6 @@ pub(crate) struct SendBuffer<P> {
     finished: bool,
     fin_pending: bool,
     fin_acknowledged: bool,
-    /// The last search of [`part_ahead`](SendBuffer::part_ahead) that found nothing; cleared by any change.
-    vain: Option<Vain>,
     /// Where parts may begin while the window allows no new data ahead of the lowest; cleared when anything
     /// but a write changes the pending ranges.
     openings: Openings,
@@ -55,7 +52,7 @@ impl<P: Payload> SendBuffer<P> {
             pieces: VecDeque::new(),
             written: 0,
             deadlines: None,
-            pending: Waiting::default(),
+            pending: RangeSet::default(),
             claimed: RangeSet::default(),
             again: RangeSet::default(),
             acknowledged: RangeSet::default(),
@@ -63,13 +60,11 @@ impl<P: Payload> SendBuffer<P> {
             finished: false,
             fin_pending: false,
             fin_acknowledged: false,
-            vain: None,
             openings: Openings::default(),
         }
     }
 
     pub(crate) fn write(&mut self, mut piece: P) {
-        self.vain = None;
         let start = self.written;
         self.written += piece.len() as u64;
         self.pending.insert(start, self.written);
@@ -141,7 +136,7 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     pub(crate) fn pending(&self) -> u64 {
-        self.pending.bytes()
+        self.pending.covered()
     }
 
     /// Whether everything is acknowledged, the end of the stream included.
@@ -153,7 +148,6 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn on_window(&mut self, limit: u64) -> bool {
         let grew = limit > self.limit;
         self.limit = self.limit.max(limit);
-        self.vain = None;
         grew
     }
 
@@ -163,7 +157,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Returns the pending bytes that the window allows.
     pub(crate) fn sendable(&self) -> u64 {
-        self.credit().min(self.pending.bytes())
+        self.credit().min(self.pending.covered())
     }
 
     /// Returns the bytes sent above the lowest one that was never sent.
@@ -192,16 +186,15 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Whether pending data must not be sent: beyond the window, or too far ahead of a gap.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.pending.bytes() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
+        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
     }
 
     pub(crate) fn is_window_blocked(&self) -> bool {
-        !self.is_ready() && self.pending.bytes() > 0
+        !self.is_ready() && self.pending.covered() > 0
     }
 
     /// Marks a part as sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
-        self.vain = None;
         self.openings.is_known = false;
         self.pending.remove(part.start, part.end);
         self.again.remove(part.start, part.end);
@@ -263,7 +256,6 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
-        self.vain = None;
         self.acknowledged.insert(start, end);
         if self.pending.remove(start, end) > 0 {
             self.openings.is_known = false;
@@ -293,7 +285,6 @@ impl<P: Payload> SendBuffer<P> {
     /// Queues a part for retransmission whose carrier has failed or is silent, except for bytes acknowledged
     /// otherwise. Returns the number of bytes.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
-        self.vain = None;
         self.openings.is_known = false;
         if fin && !self.fin_acknowledged {
             self.fin_pending = true;
@@ -310,7 +301,6 @@ impl<P: Payload> SendBuffer<P> {
     /// Cancels the retransmission of a part whose carrier is alive. Returns whether any of it was still
     /// queued.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
-        self.vain = None;
         self.openings.is_known = false;
         self.again.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
@@ -331,10 +321,9 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.vain = None;
         self.openings.is_known = false;
         self.pieces.clear();
-        self.pending = Waiting::default();
+        self.pending = RangeSet::default();
         self.again = RangeSet::default();
         self.fin_pending = false;
     }

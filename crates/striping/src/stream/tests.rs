@@ -187,7 +187,7 @@ proptest! {
         let mut sent: Vec<Part> = Vec::new();
         for (step, skip, most, least) in steps {
             let found = send.part_ahead(skip, most, least);
-            // The cached failed search stays valid meanwhile.
+            // The cached openings stay valid meanwhile.
             for (skip, most, least) in [
                 (skip, most, least),
                 (skip + most, most, least),

@@ -1,14 +1,9 @@
 //! Search for the next part of a stream to send, with cached results.
 
+use ropewalk_transport::RangeSet;
+
 use super::{Part, SendBuffer};
 use crate::Payload;
-
-/// A failed search: no part of at least `least` bytes begins after `skip` pending bytes or more.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Vain {
-    skip: u64,
-    least: u64,
-}
 
 /// Offsets where parts may begin: of the lowest data that were never sent, and of retransmissions. Carriers
 /// search for parts of different least lengths in turn, so these are valid for any length.
@@ -58,6 +53,21 @@ impl Openings {
     }
 }
 
+fn bytes_before(ranges: &RangeSet, offset: u64) -> u64 {
+    let below = ranges.within(0, offset);
+    below.map(|(start, end)| end - start).sum()
+}
+
+/// Returns the offset of the byte behind `skip` bytes of the ranges.
+fn offset_behind(ranges: &RangeSet, skip: u64) -> Option<u64> {
+    let mut left = skip;
+    ranges.iter().find_map(|(start, end)| {
+        let found = (left < end - start).then_some(start + left);
+        left = left.saturating_sub(end - start);
+        found
+    })
+}
+
 impl<P: Payload> SendBuffer<P> {
     /// Returns the next part of at most `most` bytes that begins after `skip` pending bytes.
     pub(crate) fn part(&mut self, skip: u64, most: u64) -> Option<Part> {
@@ -72,14 +82,8 @@ impl<P: Payload> SendBuffer<P> {
         if !self.may_begin(skip, least) {
             return None;
         }
-        let from = self.pending.place_of(skip)?;
-        let found = self.find_part(from, most, least);
-        // Beyond the retransmissions, a search for more bytes or from farther on cannot find more.
-        let again_ends = self.again.last().map_or(0, |(_, end)| end);
-        if found.is_none() && again_ends <= from && most >= least {
-            self.vain = Some(Vain { skip, least });
-        }
-        found
+        let from = offset_behind(&self.pending, skip)?;
+        self.find_part(from, most, least)
     }
 
     fn may_begin(&mut self, skip: u64, least: u64) -> bool {
@@ -90,10 +94,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Returns a number of pending bytes after which no part of at least `least` bytes begins. It is small
     /// when only the lowest unsent part and retransmissions may be sent.
     pub(crate) fn nothing_beyond(&mut self, least: u64) -> u64 {
-        let vain = self.vain.filter(|vain| vain.least <= least);
-        let all = vain
-            .map_or(self.pending.bytes(), |vain| vain.skip)
-            .saturating_sub(1);
+        let all = self.pending.covered().saturating_sub(1);
         if self.credit_ahead() >= least {
             return all;
         }
@@ -114,7 +115,7 @@ impl<P: Payload> SendBuffer<P> {
         let pending = &self.pending;
         let again = self.again.within(lowest, u64::MAX);
         let openings = again.map(|(start, end)| Opening {
-            before: pending.before(start),
+            before: bytes_before(pending, start),
             len: end - start,
             follows: pending
                 .containing(start)
@@ -122,7 +123,7 @@ impl<P: Payload> SendBuffer<P> {
         });
         self.openings.again.clear();
         self.openings.again.extend(openings);
-        self.openings.lowest = pending.before(lowest);
+        self.openings.lowest = bytes_before(pending, lowest);
         self.openings.is_known = true;
     }
 
@@ -130,7 +131,7 @@ impl<P: Payload> SendBuffer<P> {
     fn find_part(&self, from: u64, most: u64, least: u64) -> Option<Part> {
         let part = |(start, end): (u64, u64)| self.part_of(start, end, most, least);
         if self.credit_ahead() >= least {
-            return self.pending.after(from).find_map(part);
+            return self.pending.within(from, u64::MAX).find_map(part);
         }
         // Then the part is one of few: the lowest that was never sent, or a retransmission.
         let lowest = self.lowest();
@@ -179,7 +180,7 @@ impl<P: Payload> SendBuffer<P> {
         least: u64,
     ) -> Option<Part> {
         let mut left = skip;
-        self.pending.after(0).find_map(|(start, end)| {
+        self.pending.iter().find_map(|(start, end)| {
             let skipped = left.min(end - start);
             left -= skipped;
             let start = start + skipped;
@@ -201,7 +202,7 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     pub(in crate::stream) fn knows_what_is_sent_again(&self) -> bool {
-        let pending = self.pending.after(0);
+        let pending = self.pending.iter();
         let again = pending.flat_map(|(start, end)| self.claimed.within(start, end));
         again.eq(self.again.iter())
     }
