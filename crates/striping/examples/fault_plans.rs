@@ -4,8 +4,8 @@
 
 #[path = "../tests/association/faults/mod.rs"]
 mod faults;
-#[path = "../tests/association/world/mod.rs"]
-mod world;
+#[path = "../tests/association/simulation/mod.rs"]
+mod simulation;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

@@ -128,7 +128,7 @@ impl Terms {
     /// Both ends count the quota down by themselves. They need an announcement if it is used up by their
     /// count but not by these terms, or the other way round.
     #[must_use]
-    pub fn are_new_after(&self, told: &Terms, used: Bytes) -> bool {
+    pub fn need_announcement(&self, told: &Terms, used: Bytes) -> bool {
         let quota = match (told.quota, self.quota) {
             (Some(told), Some(now)) if now.as_u64() == 0 => told.as_u64() > 0,
             (Some(told), Some(_)) => used >= told,

@@ -2,19 +2,21 @@
 
 use std::collections::VecDeque;
 
+use crate::StreamId;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     /// The stream's receive limit at the time of sending.
     Window {
-        stream: u32,
+        stream: StreamId,
     },
     Reset {
-        stream: u32,
+        stream: StreamId,
         code: u32,
         final_size: u64,
     },
     Stop {
-        stream: u32,
+        stream: StreamId,
         code: u32,
     },
 }
@@ -28,7 +30,6 @@ impl ControlQueue {
         self.0.push_back(control);
     }
 
-    /// Queues a frame of a failed carrier again, at the front.
     pub(crate) fn push_again(&mut self, control: Control) {
         if !self.0.contains(&control) {
             self.0.push_front(control);

@@ -4,21 +4,21 @@ use std::collections::VecDeque;
 
 /// A queue of copies for each key, oldest first.
 #[derive(Debug)]
-pub(crate) struct Copies<K, T>(Vec<(K, VecDeque<T>)>);
+pub(crate) struct CopyQueues<K, T>(Vec<(K, VecDeque<T>)>);
 
-impl<K, T> Default for Copies<K, T> {
-    fn default() -> Copies<K, T> {
-        Copies(Vec::new())
+impl<K, T> Default for CopyQueues<K, T> {
+    fn default() -> CopyQueues<K, T> {
+        CopyQueues(Vec::new())
     }
 }
 
-impl<K: Copy + PartialEq, T> Copies<K, T> {
+impl<K: Copy + PartialEq, T> CopyQueues<K, T> {
     pub(crate) fn of(&mut self, key: K) -> Option<&mut VecDeque<T>> {
         let mut all = self.0.iter_mut();
         all.find(|(of, _)| *of == key).map(|(_, copies)| copies)
     }
 
-    pub(crate) fn waits_for(&self, key: K) -> bool {
+    pub(crate) fn has_copies_for(&self, key: K) -> bool {
         let mut all = self.0.iter();
         all.any(|(of, copies)| *of == key && !copies.is_empty())
     }

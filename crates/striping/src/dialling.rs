@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_in_a_second_and_one_of_them_patient() {
+    fn one_of_eight_dials_per_second_is_patient() {
         let dials = dials(Time::from_millis(1875), RTO);
         assert_eq!(dials.len(), 16);
         let patient = dials.iter().filter(|(_, within)| *within == TIMEOUT);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn after_ten_seconds_in_vain_once_in_a_second() {
+    fn failed_dials_slow_to_one_per_second() {
         let dials = dials(Time::from_secs(20), RTO);
         let late: Vec<&(Time, Time)> = dials
             .iter()
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impatient_dial_is_given_up_before_its_syn_goes_out_again() {
+    fn impatient_dial_ends_before_syn_retransmission() {
         for rto in [200, 1000, 3000].map(Time::from_millis) {
             let (_, within) = dials(AGAIN, rto)[1];
             assert_eq!(within, rto - Time::from_millis(10));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_under_way_are_enough() {
+    fn simultaneous_dials_are_at_most_sixteen() {
         let mut dialling = Dialling::begin(Time::ZERO, RTO);
         assert_eq!(dialling.poll_dial(Time::ZERO, MAX), None);
         assert_eq!(dialling.poll_timeout(), AGAIN);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_heard_again_stays_unless_its_tcp_has_timed_out() {
+    fn carrier_heard_again_ends_dialling_before_tcp_timeout() {
         let dialling = Dialling::begin(RTO, RTO);
         assert!(dialling.ends_when_heard(RTO + Time::from_millis(499)));
         assert!(!dialling.ends_when_heard(RTO + Time::from_millis(500)));
@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         /// However late each call comes, dials are at least 125 ms apart, and the next is at most 1 s ahead.
         #[test]
-        fn turns_keep_their_distance(lateness in prop::collection::vec(0..3_000_u64, 1..200)) {
+        fn dials_keep_their_distance(lateness in prop::collection::vec(0..3_000_u64, 1..200)) {
             let mut dialling = Dialling::begin(Time::ZERO, RTO);
             for late in lateness {
                 let now = dialling.poll_timeout() + Time::from_millis(late);

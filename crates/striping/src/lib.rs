@@ -63,19 +63,19 @@
 
 mod association;
 mod carrier;
-mod carriers;
+mod carrier_set;
 mod config;
 mod control;
 mod copies;
 mod dialling;
 mod event;
 mod payload;
+mod rate_limiter;
 mod standby;
 mod stream;
+mod stream_drr;
 mod stream_ids;
-mod throttle;
 pub mod tunnel;
-mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};
 pub use config::{

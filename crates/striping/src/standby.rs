@@ -30,7 +30,7 @@ pub struct Candidate {
     /// Its role; `None` if it must not be used.
     pub tier: Option<Tier>,
     /// Whether its network interface exists.
-    pub is_there: bool,
+    pub exists: bool,
     /// Whether it is in use and the peer was heard on it.
     pub is_alive: bool,
 }
@@ -44,7 +44,7 @@ pub struct Standby {
     /// Since when no link in use has been alive while others could be.
     dead_since: Option<Time>,
     /// Whether a link has been alive since the level changed.
-    has_lived: bool,
+    was_alive: bool,
 }
 
 impl Default for Standby {
@@ -53,7 +53,7 @@ impl Default for Standby {
             level: Tier::Primary,
             alive_since: [None; 3],
             dead_since: None,
-            has_lived: false,
+            was_alive: false,
         }
     }
 }
@@ -79,24 +79,24 @@ impl Standby {
             .take_while(|(tier, _)| *tier < self.level)
             .find(|(_, since)| proven(since))
         {
-            (self.level, self.has_lived) = (tier, true);
+            (self.level, self.was_alive) = (tier, true);
         }
         loop {
-            let there = links.clone().filter(|link| link.is_there);
+            let there = links.clone().filter(|link| link.exists);
             let tiers = there.filter_map(|link| link.tier);
             let next = tiers.clone().filter(|tier| *tier > self.level).min();
-            let is_there = tiers.clone().any(|tier| tier <= self.level);
+            let exists = tiers.clone().any(|tier| tier <= self.level);
             let is_alive = self.alive_since[self.level as usize].is_some();
-            self.has_lived |= is_alive;
+            self.was_alive |= is_alive;
             let Some(next) = next.filter(|_| !is_alive) else {
                 self.dead_since = None;
                 return;
             };
             let since = *self.dead_since.get_or_insert(now);
-            if is_there && now < since + self.timeout() {
+            if exists && now < since + self.timeout() {
                 return;
             }
-            (self.level, self.has_lived, self.dead_since) = (next, false, None);
+            (self.level, self.was_alive, self.dead_since) = (next, false, None);
         }
     }
 
@@ -110,7 +110,7 @@ impl Standby {
     }
 
     fn timeout(&self) -> Time {
-        match self.has_lived {
+        match self.was_alive {
             true => DEAD,
             false => START,
         }
@@ -126,7 +126,7 @@ mod tests {
     fn link(tier: Tier, is_alive: bool) -> Candidate {
         Candidate {
             tier: Some(tier),
-            is_there: true,
+            exists: true,
             is_alive,
         }
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_waits_for_the_primary_a_second() {
+    fn start_waits_one_second_for_primary() {
         let none = [false; 3];
         let at = [
             (0, none),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_comes_after_a_death_and_goes_after_a_return_and_stumbles_are_passed_over() {
+    fn backup_follows_death_and_return_but_not_short_disturbances() {
         let (up, dead) = ([true; 3], [false, true, true]);
         let at = [
             (0, up),
@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tier_without_links_is_passed_over_and_one_that_is_not_there_is_not_waited_for() {
+    fn empty_and_missing_tiers_are_skipped() {
         let mut standby = Standby::default();
         let mut gone = link(Tier::Primary, true);
         let last = link(Tier::LastResort, false);
         standby.follow(MS(0), [gone, last].into_iter());
         assert!(standby.includes(Some(Tier::LastResort)));
         gone.is_alive = false;
-        gone.is_there = false;
+        gone.exists = false;
         standby.follow(MS(10), [gone, last].into_iter());
         assert!(!standby.includes(Some(Tier::LastResort)));
         assert!(standby.includes(None));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_when_something_changes() {
+    fn due_is_the_time_of_the_next_change() {
         let mut standby = Standby::default();
         let links = |alive| [link(Tier::Primary, alive), link(Tier::Backup, false)].into_iter();
         standby.follow(MS(5), links(false));

@@ -2,7 +2,7 @@
 
 use ropewalk_transport::RangeSet;
 
-use crate::Role;
+use crate::{Role, StreamId};
 
 /// Streams that one end can open: numbers have 32 bits.
 const MAX: u64 = (1 << 31) - 1;
@@ -40,7 +40,7 @@ impl StreamIds {
     }
 
     /// Number of streams that would be skipped if this one were seen.
-    pub(crate) fn passed_over(&self, index: u64) -> u64 {
+    pub(crate) fn skipped_before(&self, index: u64) -> u64 {
         self.next.max(index) - self.known.covered()
     }
 }
@@ -52,20 +52,20 @@ pub(crate) struct Ids {
     pub(crate) peers_open: u32,
 }
 
-pub(crate) fn is_opened_by(stream: u32, role: Role) -> bool {
-    (stream % 2 == 1) == (role == Role::Initiator)
+pub(crate) fn is_opened_by(id: StreamId, role: Role) -> bool {
+    (id.0 % 2 == 1) == (role == Role::Initiator)
 }
 
-pub(crate) fn index(stream: u32) -> u64 {
-    u64::from((stream - 1) / 2)
+pub(crate) fn index(id: StreamId) -> u64 {
+    u64::from((id.0 - 1) / 2)
 }
 
-pub(crate) fn number(index: u64, role: Role) -> u32 {
+pub(crate) fn stream_id(index: u64, role: Role) -> StreamId {
     let first = match role {
         Role::Initiator => 1,
         Role::Responder => 2,
     };
-    (index as u32) * 2 + first
+    StreamId((index as u32) * 2 + first)
 }
 
 #[cfg(test)]
@@ -73,28 +73,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_and_even() {
+    fn stream_ids_are_odd_or_even_by_role() {
         for (role, numbers) in [(Role::Initiator, [1, 3, 5]), (Role::Responder, [2, 4, 6])] {
-            for (at, wanted) in numbers.into_iter().enumerate() {
-                assert_eq!(number(at as u64, role), wanted);
+            for (at, wanted) in numbers.map(StreamId).into_iter().enumerate() {
+                assert_eq!(stream_id(at as u64, role), wanted);
                 assert_eq!(index(wanted), at as u64);
                 assert!(is_opened_by(wanted, role));
             }
         }
-        assert!(!is_opened_by(2, Role::Initiator));
+        assert!(!is_opened_by(StreamId(2), Role::Initiator));
     }
 
     #[test]
-    fn those_passed_over_are_counted() {
+    fn skipped_ids_are_counted() {
         let mut ids = StreamIds::default();
         assert_eq!(ids.open(), 0);
-        assert_eq!(ids.passed_over(1), 0);
-        assert_eq!(ids.passed_over(5), 4);
+        assert_eq!(ids.skipped_before(1), 0);
+        assert_eq!(ids.skipped_before(5), 4);
         ids.insert(5);
         assert!(ids.is_known(5) && !ids.is_known(3));
-        assert_eq!(ids.passed_over(3), 4);
+        assert_eq!(ids.skipped_before(3), 4);
         ids.insert(3);
-        assert_eq!(ids.passed_over(6), 3);
+        assert_eq!(ids.skipped_before(6), 3);
         assert_eq!(ids.open(), 6);
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    ENVELOPE, IPV6_MIN_MTU, PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig,
+    IPV6_MIN_MTU, PathMtuConfig, ReceiverConfig, SINGLE_PACKET_OVERHEAD, Scheduler, SenderConfig,
 };
 
 use super::peer::ip_udp_len;
@@ -132,7 +132,7 @@ impl Config {
         };
         let headers = addresses.iter().map(ip_udp_len).max();
         // For an unknown relay, the headers of IPv4: the device's MTU follows the links.
-        (headers.unwrap_or(28) + ENVELOPE) as u16
+        (headers.unwrap_or(28) + SINGLE_PACKET_OVERHEAD) as u16
     }
 
     fn path_mtu(&self) -> PathMtuConfig {

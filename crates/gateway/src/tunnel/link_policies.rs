@@ -115,7 +115,7 @@ impl LinkPolicies {
             let (is_there, is_alive) = state(number);
             Candidate {
                 tier: link_use.tier,
-                is_there,
+                exists: is_there,
                 is_alive,
             }
         });

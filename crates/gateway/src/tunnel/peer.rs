@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, LinkTerms, PathMtuConfig, Receiver, ReceiverConfig,
-    Sender, SenderConfig,
+    AnnouncedTerms, IPV6_MIN_MTU, LinkTerms, PathMtuConfig, Receiver, ReceiverConfig,
+    SINGLE_PACKET_OVERHEAD, Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -335,7 +335,7 @@ impl Peer {
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
-            let overhead = ip_udp_len(&path.active()?.remote) + ENVELOPE;
+            let overhead = ip_udp_len(&path.active()?.remote) + SINGLE_PACKET_OVERHEAD;
             Some(self.sender.path_mtu(link)?.saturating_sub(overhead))
         });
         let has_ipv6 = self.config.path_mtu.least > self.config.path_mtu.base;

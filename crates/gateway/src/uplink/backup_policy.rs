@@ -87,7 +87,7 @@ impl Backup {
         let links = [(Tier::Primary, is_alive), (Tier::Backup, false)];
         let links = links.map(|(tier, is_alive)| Candidate {
             tier: Some(tier),
-            is_there: true,
+            exists: true,
             is_alive,
         });
         self.standby.follow(now, links.into_iter());

@@ -44,7 +44,7 @@ impl MeteredCarrier {
         self.count();
         let terms = self.usage.terms(&self.link);
         let used = Bytes::new(self.counted - self.since);
-        if terms.are_new_after(&self.terms, used) {
+        if terms.need_announcement(&self.terms, used) {
             self.task.set_terms(terms);
             self.terms = terms;
             self.since = self.counted;

@@ -1,7 +1,7 @@
 //! Protocols that carry an application's stream.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
+use ropewalk_striping::tunnel::{SINGLE_PACKET_OVERHEAD, Scheduler};
 use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
@@ -114,7 +114,7 @@ impl Protocol {
             | Protocol::Bas(_) => 0,
             Protocol::StripedTcp(device) => match device.kind {
                 Device::Naive => outside,
-                Device::Tunnel => outside + ENVELOPE,
+                Device::Tunnel => outside + SINGLE_PACKET_OVERHEAD,
             },
         }
     }

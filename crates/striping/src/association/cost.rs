@@ -39,49 +39,47 @@ impl<P: Payload> Association<P> {
     /// Resets streams, the largest first, until `excess` bytes and an eighth of the streams' memory are free.
     /// Returns whether `excess` bytes are.
     pub fn free_memory(&mut self, excess: u64) -> bool {
-        let mut held: Vec<(u64, u32)> = self
+        let mut held: Vec<(u64, StreamId)> = self
             .streams
             .iter()
-            .map(|(number, stream)| (stream.counted, *number))
+            .map(|(id, stream)| (stream.counted, *id))
             .filter(|(cost, _)| *cost > 0)
             .collect();
         held.sort_unstable_by(|one, other| other.cmp(one));
         let wanted = excess + self.streams_cost / MARGIN;
         let mut freed = 0;
-        for (cost, number) in held {
+        for (cost, id) in held {
             if freed >= wanted {
                 break;
             }
             freed += cost;
-            self.drop_stream(number);
+            self.drop_stream(id);
         }
         self.due = None;
         freed >= excess
     }
 
-    fn drop_stream(&mut self, number: u32) {
-        let stream = StreamId(number);
-        let Some(state) = self.streams.get_mut(&number) else {
+    fn drop_stream(&mut self, stream: StreamId) {
+        let Some(state) = self.streams.get_mut(&stream) else {
             return;
         };
         let code = OUT_OF_MEMORY;
         let (receives, sends) = (!state.receive_ended, !state.send_ended);
         if receives {
             self.events.push_back(Event::StreamReset { stream, code });
-            let stream = number;
             self.control.push(Control::Stop { stream, code });
         }
         if sends {
             self.events.push_back(Event::StreamStopped { stream, code });
-            self.reset_send(number, code);
+            self.reset_send(stream, code);
         }
         // The stream is over: data that still arrive are ignored.
-        self.end_receive(number);
+        self.end_receive(stream);
         self.wake_all();
     }
 
-    pub(super) fn recount(&mut self, number: u32) {
-        if let Some(stream) = self.streams.get_mut(&number) {
+    pub(super) fn update_cost(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
             let cost = stream.cost();
             self.streams_cost = self.streams_cost + cost - stream.counted;
             stream.counted = cost;

@@ -1,17 +1,17 @@
 //! Association: streams over carriers.
 
-mod asking;
-mod carriers;
 mod cost;
-mod failure;
-mod in_time;
-mod links;
+mod deadline_copies;
+mod failover;
+mod link_history;
+mod membership;
+mod opportunistic_retransmit;
+mod poll_filter;
 mod receive;
-mod rescue;
 mod schedule;
+mod scheduler_adapter;
 mod statistics;
 mod streams;
-mod table;
 #[cfg(test)]
 mod tests;
 mod transmit;
@@ -20,17 +20,17 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ropewalk_quantities::Time;
 
-use crate::carriers::Carriers;
+use crate::carrier_set::{CarrierIndex, CarrierSet};
 use crate::control::ControlQueue;
-use crate::copies::Copies;
+use crate::copies::CopyQueues;
 use crate::stream::Stream;
-use crate::stream::memory::Memory;
+use crate::stream::memory_pool::MemoryPool;
+use crate::stream_drr::StreamDrr;
 use crate::stream_ids::Ids;
-use crate::turns::Turns;
 use crate::{CarrierId, Config, Event, Payload, Role, StreamId};
-use links::Links;
-use schedule::Copied;
-use table::Table;
+use link_history::LinkHistories;
+use schedule::QueuedCopy;
+use scheduler_adapter::SchedulerAdapter;
 
 pub use statistics::{CarrierStatistics, StreamStatistics};
 
@@ -71,20 +71,20 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 pub struct Association<P> {
     role: Role,
     config: Config,
-    carriers: Carriers,
+    carriers: CarrierSet,
     next_carrier: u32,
-    streams: BTreeMap<u32, Stream<P>>,
+    streams: BTreeMap<StreamId, Stream<P>>,
     ids: Ids,
-    turns: Turns,
+    drr: StreamDrr,
     control: ControlQueue,
-    memory: Memory,
-    send_memory: Memory,
+    memory: MemoryPool,
+    send_memory: MemoryPool,
     events: VecDeque<Event>,
-    table: Table,
-    copies: Copies<CarrierId, Copied>,
+    adapter: SchedulerAdapter,
+    copies: CopyQueues<CarrierId, QueuedCopy>,
     /// Since when no carrier has been up.
-    alone_since: Option<Time>,
-    links: Links,
+    without_carriers_since: Option<Time>,
+    links: LinkHistories,
     next_token: u64,
     closed: Option<u32>,
     streams_cost: u64,
@@ -98,19 +98,19 @@ impl<P: Payload> Association<P> {
     pub fn new(role: Role, config: Config) -> Association<P> {
         Association {
             role,
-            carriers: Carriers::new(config.keepalive.min(config.idle_keepalive)),
+            carriers: CarrierSet::new(config.keepalive.min(config.idle_keepalive)),
             next_carrier: 0,
             streams: BTreeMap::new(),
             ids: Ids::default(),
-            turns: Turns::default(),
+            drr: StreamDrr::default(),
             control: ControlQueue::default(),
-            memory: Memory::new(config.memory.as_u64()),
-            send_memory: Memory::new(config.memory.as_u64()),
+            memory: MemoryPool::new(config.memory.as_u64()),
+            send_memory: MemoryPool::new(config.memory.as_u64()),
             events: VecDeque::new(),
-            table: Table::new(&config),
-            copies: Copies::default(),
-            alone_since: None,
-            links: Links::default(),
+            adapter: SchedulerAdapter::new(&config),
+            copies: CopyQueues::default(),
+            without_carriers_since: None,
+            links: LinkHistories::default(),
             next_token: 0,
             closed: None,
             streams_cost: 0,
@@ -129,7 +129,7 @@ impl<P: Payload> Association<P> {
     /// Whether there is no event to take and no carrier to poll.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.events.is_empty() && !self.carriers.is_any_awake()
+        self.events.is_empty() && !self.carriers.is_any_ready()
     }
 
     /// Ends the association: drops the streams, and announces the end with a last frame on each carrier. The
@@ -154,7 +154,7 @@ impl<P: Payload> Association<P> {
 
     /// Iterates over the streams that are open in at least one direction.
     pub fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
-        self.streams.keys().map(|number| StreamId(*number))
+        self.streams.keys().copied()
     }
 
     /// Iterates over the carriers that are up, suspected ones included.
@@ -162,7 +162,7 @@ impl<P: Payload> Association<P> {
         self.carriers.iter().map(|carrier| carrier.id)
     }
 
-    fn position(&self, id: CarrierId) -> Option<usize> {
+    fn position(&self, id: CarrierId) -> Option<CarrierIndex> {
         self.carriers.position(id)
     }
 

@@ -5,6 +5,7 @@ use ropewalk_wire::gateway::Frame;
 
 use super::Association;
 use crate::carrier::in_flight::Content;
+use crate::carrier_set::CarrierIndex;
 use crate::control::Control;
 use crate::event::TOO_MANY_STREAMS;
 use crate::stream::Stream;
@@ -49,8 +50,9 @@ impl<P: Payload> Association<P> {
                 offset,
                 fin,
                 payload,
-            } => self.on_data(now, stream, offset, fin, payload)?,
+            } => self.on_data(now, StreamId(stream), offset, fin, payload)?,
             Frame::Window { stream, limit } => {
+                let stream = StreamId(stream);
                 if let Some(state) = self.stream_of_peer(stream)?
                     && state.send.on_window(limit)
                     && state.send.pending() > 0
@@ -59,16 +61,14 @@ impl<P: Payload> Association<P> {
                     self.wake_all();
                 }
             }
-            Frame::Reset { stream, code, .. } => self.on_reset(stream, code)?,
+            Frame::Reset { stream, code, .. } => self.on_reset(StreamId(stream), code)?,
             Frame::Stop { stream, code } => {
+                let stream = StreamId(stream);
                 let open = self.stream_of_peer(stream)?;
                 if open.is_some_and(|state| !state.send_ended) {
-                    self.events.push_back(Event::StreamStopped {
-                        stream: StreamId(stream),
-                        code,
-                    });
+                    self.events.push_back(Event::StreamStopped { stream, code });
                     self.reset_send(stream, code);
-                    self.forget_if_over(stream);
+                    self.remove_if_over(stream);
                 }
             }
             Frame::Ping { token } => {
@@ -95,14 +95,14 @@ impl<P: Payload> Association<P> {
                     quota: quota.map(Bytes::new),
                     rate: rate.map(Rate::from_bps),
                 };
-                self.use_on(at, terms);
+                self.apply_terms(at, terms);
             }
         }
-        self.hear(at, now);
+        self.on_heard(at, now);
         Ok(())
     }
 
-    fn on_ack(&mut self, now: Time, at: usize, count: u64) -> Result<(), ProtocolError> {
+    fn on_ack(&mut self, now: Time, at: CarrierIndex, count: u64) -> Result<(), ProtocolError> {
         let carrier = &mut self.carriers[at];
         let sent = carrier.in_flight.sent();
         if count > sent {
@@ -116,18 +116,18 @@ impl<P: Payload> Association<P> {
         while let Some(sent) = self.carriers[at].in_flight.pop_acknowledged(count) {
             bytes += sent.wire_len;
             if let Content::Data {
-                stream: number,
+                stream: id,
                 start,
                 end,
                 fin,
             } = sent.content
-                && let Some(stream) = self.streams.get_mut(&number)
+                && let Some(stream) = self.streams.get_mut(&id)
                 && !stream.send_ended
             {
                 let base = stream.send.base();
                 stream.send.on_acknowledged(start, end, fin);
-                self.table.count_acknowledged(stream.send.base() - base);
-                self.after_acknowledged(number);
+                self.adapter.count_acknowledged(stream.send.base() - base);
+                self.after_acknowledged(id);
             }
             newest = Some(sent);
         }
@@ -135,9 +135,9 @@ impl<P: Payload> Association<P> {
             let carrier = &mut self.carriers[at];
             let has_slowed = carrier.on_acknowledged(now, bytes, &newest);
             self.links.on_heard(carrier.config.link);
-            self.bound_queues();
+            self.limit_in_flight();
             if has_slowed {
-                self.shed(at);
+                self.requeue_excess(at);
             }
             self.wake_all();
         }
@@ -146,131 +146,127 @@ impl<P: Payload> Association<P> {
 
     /// Limits the bytes in flight on each carrier, so that the reassembly buffer can hold the data that the
     /// other carriers deliver meanwhile. The peer's buffer is assumed to be as large as this one's.
-    fn bound_queues(&mut self) {
+    fn limit_in_flight(&mut self) {
         self.carriers.settle();
-        let lasts = self.config.buffer.as_u64() as f64 / self.carriers.rates();
-        self.carriers.set_lasts(lasts);
+        let buffer_secs = self.config.buffer.as_u64() as f64 / self.carriers.rates();
+        self.carriers.set_buffer_secs(buffer_secs);
     }
 
     fn on_data(
         &mut self,
         now: Time,
-        number: u32,
+        id: StreamId,
         offset: u64,
         fin: bool,
         payload: P,
     ) -> Result<(), ProtocolError> {
-        let Some(state) = self.stream_of_peer(number)? else {
+        let Some(state) = self.stream_of_peer(id)? else {
             return Ok(());
         };
         if state.receive_ended {
             return Ok(());
         }
         let limit = state.window.limit();
-        state.receive.insert(number, offset, payload, fin, limit)?;
-        self.recount(number);
-        let Some(state) = self.streams.get_mut(&number) else {
+        state.receive.insert(id.0, offset, payload, fin, limit)?;
+        self.update_cost(id);
+        let Some(state) = self.streams.get_mut(&id) else {
             return Ok(());
         };
         if !state.receive.is_readable() {
             let (_, early) = state.receive.held();
-            self.make_room(number, early);
+            self.grow_window(id, early);
         }
-        let stream = StreamId(number);
-        let Some(state) = self.streams.get_mut(&number) else {
+        let Some(state) = self.streams.get_mut(&id) else {
             return Ok(());
         };
         if state.receive.is_finished() {
             if !state.receive.is_discarding() {
-                self.events.push_back(Event::StreamFinished(stream));
+                self.events.push_back(Event::StreamFinished(id));
             }
-            self.end_receive(number);
+            self.end_receive(id);
         } else if state.receive.is_discarding() {
-            self.give_credit(now, number);
+            self.update_window(now, id);
         } else if state.wants_data && state.receive.is_readable() {
             state.wants_data = false;
-            self.events.push_back(Event::Readable(stream));
+            self.events.push_back(Event::Readable(id));
         }
         Ok(())
     }
 
-    /// Grows the window of a stream with `early` bytes behind a gap, if needed.
-    fn make_room(&mut self, number: u32, early: u64) {
-        if let Some(state) = self.streams.get_mut(&number)
+    fn grow_window(&mut self, id: StreamId, early: u64) {
+        if let Some(state) = self.streams.get_mut(&id)
             && state.window.on_gap(early, &mut self.memory)
             && !state.window.queued
         {
             state.window.queued = true;
-            self.control.push(Control::Window { stream: number });
+            self.control.push(Control::Window { stream: id });
             self.wake_all();
         }
     }
 
-    fn on_reset(&mut self, number: u32, code: u32) -> Result<(), ProtocolError> {
-        let Some(state) = self.stream_of_peer(number)? else {
+    fn on_reset(&mut self, id: StreamId, code: u32) -> Result<(), ProtocolError> {
+        let Some(state) = self.stream_of_peer(id)? else {
             return Ok(());
         };
         if state.receive_ended {
             return Ok(());
         }
         if !state.receive.is_discarding() {
-            self.events.push_back(Event::StreamReset {
-                stream: StreamId(number),
-                code,
-            });
+            self.events
+                .push_back(Event::StreamReset { stream: id, code });
         }
-        self.end_receive(number);
+        self.end_receive(id);
         Ok(())
     }
 
-    pub(super) fn enter(&mut self, number: u32) {
-        if let Some(stream) = self.streams.get_mut(&number) {
-            self.turns.enter(number, stream);
+    pub(super) fn enter(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            self.drr.enter(id, stream);
         }
     }
 
     /// Returns the stream of a frame: an open one, or one that the peer opens with this frame. `None` if it
     /// is over or refused.
-    fn stream_of_peer(&mut self, number: u32) -> Result<Option<&mut Stream<P>>, ProtocolError> {
-        if self.streams.contains_key(&number) {
-            return Ok(self.streams.get_mut(&number));
+    fn stream_of_peer(&mut self, id: StreamId) -> Result<Option<&mut Stream<P>>, ProtocolError> {
+        if self.streams.contains_key(&id) {
+            return Ok(self.streams.get_mut(&id));
         }
-        let index = index(number);
-        if is_opened_by(number, self.role) {
+        let index = index(id);
+        if is_opened_by(id, self.role) {
             return if self.ids.own.is_known(index) {
                 Ok(None)
             } else {
-                Err(ProtocolError::Unopened(number))
+                Err(ProtocolError::Unopened(id.0))
             };
         }
         if self.ids.peer.is_known(index) {
             return Ok(None);
         }
-        if self.ids.peer.passed_over(index) > STRAY {
-            return Err(ProtocolError::TooManyStreams(number));
+        if self.ids.peer.skipped_before(index) > STRAY {
+            return Err(ProtocolError::TooManyStreams(id.0));
         }
         self.ids.peer.insert(index);
         if self.ids.peers_open >= self.config.streams {
-            return self.refuse(number).map(|()| None);
+            return self.refuse(id).map(|()| None);
         }
         self.ids.peers_open += 1;
-        self.events.push_back(Event::StreamOpened(StreamId(number)));
+        self.events.push_back(Event::StreamOpened(id));
         let stream = Stream::new(self.config.buffer.as_u64());
-        Ok(Some(self.streams.entry(number).or_insert(stream)))
+        Ok(Some(self.streams.entry(id).or_insert(stream)))
     }
 
     /// Refuses a stream beyond the limit: resets both directions and keeps no state.
-    fn refuse(&mut self, number: u32) -> Result<(), ProtocolError> {
+    fn refuse(&mut self, id: StreamId) -> Result<(), ProtocolError> {
         if self.control.len() as u64 > STRAY {
-            return Err(ProtocolError::TooManyStreams(number));
+            return Err(ProtocolError::TooManyStreams(id.0));
         }
         self.control.push(Control::Reset {
-            stream: number,
+            stream: id,
             code: TOO_MANY_STREAMS,
             final_size: 0,
         });
         self.control.push(Control::Stop {
-            stream: number,
+            stream: id,
             code: TOO_MANY_STREAMS,
         });
         self.wake_all();

@@ -8,13 +8,14 @@ use ropewalk_transport::scheduling::earliest_arrival::{gap_below, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 
 use super::Association;
-use crate::Payload;
 use crate::carrier::Carrier;
+use crate::carrier_set::CarrierIndex;
 use crate::stream::send::{Part, SendBuffer};
+use crate::{Payload, StreamId};
 
 /// Number of streams searched for a part ahead of a gap. With more streams each one's share of the gap is
 /// small.
-pub(super) const LOOKED_AT: usize = 64;
+pub(super) const MAX_SEARCHED: usize = 64;
 
 /// Least length in bytes of a part sent ahead of a gap. A shorter frame would be little more than its header.
 const MIN_AHEAD: u64 = 1400;
@@ -25,25 +26,24 @@ pub(super) fn least_ahead(payload: u64) -> u64 {
 
 /// A part that another carrier has sent and this one sends as a copy.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Copied {
-    stream: u32,
+pub(super) struct QueuedCopy {
+    stream: StreamId,
     start: u64,
     end: u64,
 }
 
-pub(super) struct Next {
-    pub(super) stream: u32,
+pub(super) struct ScheduledPart {
+    pub(super) stream: StreamId,
     pub(super) part: Part,
     pub(super) copy: bool,
 }
 
 impl<P: Payload> Association<P> {
-    pub(super) fn may_send(&self, at: usize) -> bool {
+    pub(super) fn may_send(&self, at: CarrierIndex) -> bool {
         self.carriers.may_send(at)
     }
 
-    /// Chooses the next part for this carrier, which has room.
-    pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
+    pub(super) fn schedule(&mut self, now: Time, at: CarrierIndex) -> Option<ScheduledPart> {
         self.carriers.settle();
         match self.config.scheduling {
             SchedulerConfig::EarliestArrival(_) => {
@@ -56,18 +56,18 @@ impl<P: Payload> Association<P> {
                 }
                 self.by_earliest_arrival(at, |of, enough| {
                     let arrives_in = of.carriers.arrival(at).arrives_in;
-                    let is_used = |other: &usize| {
+                    let is_used = |other: &CarrierIndex| {
                         *other != at
                             && of.may_send(*other)
                             && of.is_needed(overflow, *other, waiting)
                     };
-                    let others = (0..of.carriers.len()).filter(is_used);
+                    let others = of.carriers.indices().filter(is_used);
                     let arrivals = others.map(|other| of.carriers.arrival(other));
                     gap_below(arrives_in, arrivals, enough)
                 })
             }
-            SchedulerConfig::Redundant(_) => self.copy(at).or_else(|| self.head(at)),
-            _ => self.by_table(now, at),
+            SchedulerConfig::Redundant(_) => self.next_copy(at).or_else(|| self.head(at)),
+            _ => self.by_subflow_scheduler(now, at),
         }
     }
 
@@ -75,21 +75,21 @@ impl<P: Payload> Association<P> {
         matches!(self.config.scheduling, SchedulerConfig::Redundant(_))
     }
 
-    fn head(&mut self, at: usize) -> Option<Next> {
-        let number = self.turns.next(&mut self.streams)?;
-        self.head_of(number, at)
+    fn head(&mut self, at: CarrierIndex) -> Option<ScheduledPart> {
+        let id = self.drr.next(&mut self.streams)?;
+        self.head_of(id, at)
     }
 
-    pub(super) fn head_of(&mut self, number: u32, at: usize) -> Option<Next> {
+    pub(super) fn head_of(&mut self, id: StreamId, at: CarrierIndex) -> Option<ScheduledPart> {
         let most = self.carriers[at].payload_len() as u64;
-        let send = &mut self.streams.get_mut(&number)?.send;
-        let part = if send.owes_fin_alone() {
-            send.end_alone()
+        let send = &mut self.streams.get_mut(&id)?.send;
+        let part = if send.must_send_bare_fin() {
+            send.bare_fin()
         } else {
             send.part(0, most)?
         };
-        Some(Next {
-            stream: number,
+        Some(ScheduledPart {
+            stream: id,
             part,
             copy: false,
         })
@@ -99,15 +99,15 @@ impl<P: Payload> Association<P> {
     /// usable carriers deliver before it, if less than its argument.
     fn by_earliest_arrival(
         &mut self,
-        at: usize,
+        at: CarrierIndex,
         gap_below: impl FnOnce(&mut Self, u64) -> Option<u64>,
-    ) -> Option<Next> {
-        if self.turns.len() == 0 {
+    ) -> Option<ScheduledPart> {
+        if self.drr.len() == 0 {
             return None;
         }
         let len = self.carriers[at].payload_len() as u64;
         // Without data behind the gap its exact size does not matter.
-        let beyond = self.nothing_beyond(least_ahead(len));
+        let beyond = self.last_start(least_ahead(len));
         let enough = beyond.map_or(u64::MAX, |beyond| (beyond + 1).max(len / 2));
         let gap = gap_below(self, enough)?;
         if gap < len / 2 {
@@ -117,20 +117,20 @@ impl<P: Payload> Association<P> {
     }
 
     /// Returns the first part, of at most `len` bytes, behind a gap of `gap` bytes.
-    pub(super) fn part_behind(&mut self, gap: u64, len: u64) -> Option<Next> {
+    pub(super) fn part_behind(&mut self, gap: u64, len: u64) -> Option<ScheduledPart> {
         let least = least_ahead(len);
         let pending = self
-            .turns
+            .drr
             .iter()
-            .take(LOOKED_AT)
-            .filter_map(|number| self.streams.get(&number))
+            .take(MAX_SEARCHED)
+            .filter_map(|id| self.streams.get(&id))
             .map(|stream| stream.send.pending());
-        let skip = share(gap, self.turns.len(), pending);
-        self.turns.iter().take(LOOKED_AT).find_map(|number| {
-            let send = &mut self.streams.get_mut(&number)?.send;
+        let skip = share(gap, self.drr.len(), pending);
+        self.drr.iter().take(MAX_SEARCHED).find_map(|id| {
+            let send = &mut self.streams.get_mut(&id)?.send;
             let part = send.part_ahead(skip, len, least)?;
-            Some(Next {
-                stream: number,
+            Some(ScheduledPart {
+                stream: id,
                 part,
                 copy: false,
             })
@@ -139,35 +139,32 @@ impl<P: Payload> Association<P> {
 
     /// If only one stream has something to send, returns the number of queued bytes behind which no part of
     /// at least `least` bytes begins. The whole gap is that stream's share.
-    pub(super) fn nothing_beyond(&mut self, least: u64) -> Option<u64> {
-        Some(self.only_waiting()?.nothing_beyond(least))
+    pub(super) fn last_start(&mut self, least: u64) -> Option<u64> {
+        Some(self.only_waiting()?.last_start(least))
     }
 
-    /// Returns the only stream that has something to send, if there is exactly one.
     pub(super) fn only_waiting(&mut self) -> Option<&mut SendBuffer<P>> {
-        let stream = self.streams.get_mut(&self.turns.only()?)?;
+        let stream = self.streams.get_mut(&self.drr.only()?)?;
         Some(&mut stream.send)
     }
 
     pub(super) fn waiting(&self) -> u64 {
-        let streams = self
-            .turns
-            .iter()
-            .filter_map(|number| self.streams.get(&number));
+        let streams = self.drr.iter().filter_map(|id| self.streams.get(&id));
         streams.map(|stream| stream.send.pending()).sum()
     }
 
-    /// Whether the cheaper carriers would take too long for the queued bytes.
-    fn is_needed(&self, overflow: OverflowConfig, at: usize, waiting: u64) -> bool {
+    fn is_needed(&self, overflow: OverflowConfig, at: CarrierIndex, waiting: u64) -> bool {
         let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.terms.cost);
         let own = rank(&self.carriers[at]);
-        let cheaper = (0..self.carriers.len())
+        let cheaper = self
+            .carriers
+            .indices()
             .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other));
         let rates = cheaper.map(|other| self.carriers.arrival(other).rate);
         overflow.is_needed(waiting, rates)
     }
 
-    fn copy(&mut self, at: usize) -> Option<Next> {
+    fn next_copy(&mut self, at: CarrierIndex) -> Option<ScheduledPart> {
         let id = self.carriers[at].id;
         let most = self.carriers[at].payload_len() as u64;
         let copies = self.copies.of(id)?;
@@ -182,7 +179,7 @@ impl<P: Payload> Association<P> {
                 copies.pop_front();
                 continue;
             }
-            return Some(Next {
+            return Some(ScheduledPart {
                 stream: copied.stream,
                 part: Part {
                     start: copied.start,
@@ -195,7 +192,13 @@ impl<P: Payload> Association<P> {
     }
 
     /// In the redundant mode, queues a sent part as a copy for the other carriers.
-    pub(super) fn after_sent(&mut self, at: usize, stream: u32, part: Part, copy: bool) {
+    pub(super) fn after_sent(
+        &mut self,
+        at: CarrierIndex,
+        stream: StreamId,
+        part: Part,
+        copy: bool,
+    ) {
         let id = self.carriers[at].id;
         if copy {
             if let Some(copied) = self.copies.of(id).and_then(VecDeque::front_mut) {
@@ -203,20 +206,20 @@ impl<P: Payload> Association<P> {
             }
             return;
         }
-        self.table.forget_choice_of(id);
+        self.adapter.clear_choice_of(id);
         if !self.is_redundant() {
             return;
         }
         let (start, end) = (part.start, part.end);
         let streams = &self.streams;
-        let is_old = |copied: &Copied| {
+        let is_old = |copied: &QueuedCopy| {
             streams
                 .get(&copied.stream)
                 .is_none_or(|stream| stream.send_ended || copied.end <= stream.send.base())
         };
-        for other in (0..self.carriers.len()).filter(|other| *other != at) {
+        for other in self.carriers.indices().filter(|other| *other != at) {
             let id = self.carriers[other].id;
-            let copied = Copied { stream, start, end };
+            let copied = QueuedCopy { stream, start, end };
             self.copies.add(id, copied, is_old);
             self.carriers.wake(other);
         }

@@ -68,8 +68,8 @@ impl<P: Payload> Association<P> {
         let rate = carrier.rate.estimate();
         Some(CarrierStatistics {
             link: carrier.config.link,
-            suspected: carrier.listening.is_suspected(),
-            heard_at: carrier.listening.heard_at(),
+            suspected: carrier.liveness.is_suspected(),
+            heard_at: carrier.liveness.heard_at(),
             srtt: carrier.round_trip.smoothed(),
             min_rtt: carrier.round_trip.min(),
             rate: rate.map(|rate| Rate::from_mbps(rate * 8e-6)),
@@ -93,7 +93,7 @@ impl<P: Payload> Association<P> {
     /// Returns a snapshot of a stream that is open in at least one direction.
     #[must_use]
     pub fn stream_statistics(&self, stream: StreamId) -> Option<StreamStatistics> {
-        let state = self.streams.get(&stream.0)?;
+        let state = self.streams.get(&stream)?;
         let (held, reassembling) = state.receive.held();
         Some(StreamStatistics {
             written: Bytes::new(state.send.written()),
@@ -112,7 +112,7 @@ impl<P: Payload> Association<P> {
     /// but cheaper.
     #[must_use]
     pub fn waiting_of(&self, stream: StreamId) -> Option<Bytes> {
-        let state = self.streams.get(&stream.0)?;
+        let state = self.streams.get(&stream)?;
         Some(Bytes::new(state.send.pending()))
     }
 

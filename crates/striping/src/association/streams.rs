@@ -6,7 +6,7 @@ use ropewalk_transport::Deadline;
 use super::Association;
 use crate::control::Control;
 use crate::stream::Stream;
-use crate::stream_ids::{is_opened_by, number};
+use crate::stream_ids::{is_opened_by, stream_id};
 use crate::{Event, Payload, StreamId};
 
 /// Free bytes that wake a writer, or a quarter of the send buffer if that is smaller.
@@ -20,11 +20,11 @@ impl<P: Payload> Association<P> {
         if self.closed.is_some() || self.ids.own.is_used_up() {
             return None;
         }
-        let number = number(self.ids.own.open(), self.role);
+        let id = stream_id(self.ids.own.open(), self.role);
         let stream = Stream::new(self.config.buffer.as_u64());
-        self.streams.insert(number, stream);
+        self.streams.insert(id, stream);
         self.due = None;
-        Some(StreamId(number))
+        Some(id)
     }
 
     /// Takes as many bytes off the front of `payload` as the send buffer has space for, and returns their
@@ -33,7 +33,7 @@ impl<P: Payload> Association<P> {
     ///
     /// Short pieces are sent at once if a carrier has room for them, and coalesced otherwise.
     pub fn write(&mut self, stream: StreamId, payload: &mut P) -> usize {
-        let Some(state) = self.streams.get_mut(&stream.0) else {
+        let Some(state) = self.streams.get_mut(&stream) else {
             return 0;
         };
         if state.send_ended || state.send.is_finished() {
@@ -48,10 +48,10 @@ impl<P: Payload> Association<P> {
         if taken > 0 {
             self.due = None;
             state.send.write(payload.split_to(taken));
-            self.table.count_written(taken as u64);
+            self.adapter.count_written(taken as u64);
             state.settle_send(&mut self.send_memory);
-            self.turns.enter(stream.0, state);
-            self.recount(stream.0);
+            self.drr.enter(stream, state);
+            self.update_cost(stream);
             self.wake_all();
         }
         taken
@@ -61,7 +61,7 @@ impl<P: Payload> Association<P> {
     /// [`Writable`](Event::Writable) reports when there is space. `None` once the direction has ended.
     #[must_use]
     pub fn room(&mut self, stream: StreamId) -> Option<u64> {
-        let state = self.streams.get_mut(&stream.0)?;
+        let state = self.streams.get_mut(&stream)?;
         if state.send_ended || state.send.is_finished() {
             return None;
         }
@@ -74,13 +74,10 @@ impl<P: Payload> Association<P> {
     /// Writes as [`write`](Association::write) does, with a deadline for delivery. Schedulers may take it
     /// into account; late bytes are still delivered.
     pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Deadline) -> usize {
-        let start = self
-            .streams
-            .get(&stream.0)
-            .map(|state| state.send.written());
+        let start = self.streams.get(&stream).map(|state| state.send.written());
         let taken = self.write(stream, payload);
         if taken > 0
-            && let (Some(start), Some(state)) = (start, self.streams.get_mut(&stream.0))
+            && let (Some(start), Some(state)) = (start, self.streams.get_mut(&stream))
         {
             state.send.note_deadline(start, deadline);
         }
@@ -89,13 +86,13 @@ impl<P: Payload> Association<P> {
 
     /// Ends this end's direction after the written data.
     pub fn finish(&mut self, stream: StreamId) {
-        let Some(state) = self.streams.get_mut(&stream.0) else {
+        let Some(state) = self.streams.get_mut(&stream) else {
             return;
         };
         if !state.send_ended {
             self.due = None;
             state.send.finish();
-            self.turns.enter(stream.0, state);
+            self.drr.enter(stream, state);
             self.wake_all();
         }
     }
@@ -103,12 +100,12 @@ impl<P: Payload> Association<P> {
     /// Resets this end's direction: data that have not arrived are lost.
     pub fn reset(&mut self, stream: StreamId, code: u32) {
         self.due = None;
-        self.reset_send(stream.0, code);
-        self.forget_if_over(stream.0);
+        self.reset_send(stream, code);
+        self.remove_if_over(stream);
     }
 
-    pub(super) fn reset_send(&mut self, number: u32, code: u32) {
-        let Some(state) = self.streams.get_mut(&number) else {
+    pub(super) fn reset_send(&mut self, id: StreamId, code: u32) {
+        let Some(state) = self.streams.get_mut(&id) else {
             return;
         };
         if !state.send_ended {
@@ -116,9 +113,9 @@ impl<P: Payload> Association<P> {
             let final_size = state.send.sent_end();
             state.send.clear();
             state.settle_send(&mut self.send_memory);
-            self.recount(number);
+            self.update_cost(id);
             self.control.push(Control::Reset {
-                stream: number,
+                stream: id,
                 code,
                 final_size,
             });
@@ -128,21 +125,17 @@ impl<P: Payload> Association<P> {
 
     /// Stops reading: drops arriving data, and asks the peer to reset its direction.
     pub fn stop(&mut self, stream: StreamId, code: u32) {
-        let Some(state) = self.streams.get_mut(&stream.0) else {
+        let Some(state) = self.streams.get_mut(&stream) else {
             return;
         };
         if !state.receive_ended && !state.receive.is_discarding() {
             self.due = None;
             state.receive.discard();
-            let number = stream.0;
-            self.recount(number);
-            self.control.push(Control::Stop {
-                stream: number,
-                code,
-            });
+            self.update_cost(stream);
+            self.control.push(Control::Stop { stream, code });
             self.wake_all();
-            if self.streams[&number].receive.is_finished() {
-                self.end_receive(number);
+            if self.streams[&stream].receive.is_finished() {
+                self.end_receive(stream);
             }
         }
     }
@@ -162,7 +155,7 @@ impl<P: Payload> Association<P> {
     /// stream does not finish, until the piece is [released](Association::release).
     #[must_use]
     pub fn take(&mut self, stream: StreamId) -> Option<P> {
-        let state = self.streams.get_mut(&stream.0)?;
+        let state = self.streams.get_mut(&stream)?;
         if state.receive_ended {
             return None;
         }
@@ -173,7 +166,7 @@ impl<P: Payload> Association<P> {
 
     /// Returns bytes that were [taken](Association::take) to the receive window.
     pub fn release(&mut self, now: Time, stream: StreamId, bytes: u64) {
-        let Some(state) = self.streams.get_mut(&stream.0) else {
+        let Some(state) = self.streams.get_mut(&stream) else {
             return;
         };
         if state.receive_ended || bytes == 0 {
@@ -182,19 +175,19 @@ impl<P: Payload> Association<P> {
         self.due = None;
         state.receive.release(bytes);
         let is_finished = state.receive.is_finished();
-        self.recount(stream.0);
+        self.update_cost(stream);
         if is_finished {
             self.events.push_back(Event::StreamFinished(stream));
-            self.end_receive(stream.0);
+            self.end_receive(stream);
         } else {
-            self.give_credit(now, stream.0);
+            self.update_window(now, stream);
         }
     }
 
     /// Raises the peer's limit after a read, if that is worth a frame.
-    pub(super) fn give_credit(&mut self, now: Time, number: u32) {
+    pub(super) fn update_window(&mut self, now: Time, id: StreamId) {
         let slowest = self.slowest_round_trip();
-        let Some(state) = self.streams.get_mut(&number) else {
+        let Some(state) = self.streams.get_mut(&id) else {
             return;
         };
         let consumed = state.receive.consumed();
@@ -203,7 +196,7 @@ impl<P: Payload> Association<P> {
             .on_read(now, consumed, slowest, &mut self.memory);
         if worth_telling && !state.window.queued && !state.receive.is_whole() {
             state.window.queued = true;
-            self.control.push(Control::Window { stream: number });
+            self.control.push(Control::Window { stream: id });
             self.wake_all();
         }
     }
@@ -214,39 +207,39 @@ impl<P: Payload> Association<P> {
         slowest.unwrap_or(Time::from_millis(100))
     }
 
-    pub(super) fn end_receive(&mut self, number: u32) {
-        if let Some(state) = self.streams.get_mut(&number) {
+    pub(super) fn end_receive(&mut self, id: StreamId) {
+        if let Some(state) = self.streams.get_mut(&id) {
             state.receive_ended = true;
             state.receive.discard();
             state.window.close(&mut self.memory);
         }
-        self.recount(number);
-        self.forget_if_over(number);
+        self.update_cost(id);
+        self.remove_if_over(id);
     }
 
-    pub(super) fn forget_if_over(&mut self, number: u32) {
-        if self.streams.get(&number).is_some_and(Stream::is_over) {
-            if let Some(stream) = self.streams.remove(&number) {
+    pub(super) fn remove_if_over(&mut self, id: StreamId) {
+        if self.streams.get(&id).is_some_and(Stream::is_over) {
+            if let Some(stream) = self.streams.remove(&id) {
                 self.streams_cost -= stream.counted;
             }
-            if !is_opened_by(number, self.role) {
+            if !is_opened_by(id, self.role) {
                 self.ids.peers_open -= 1;
             }
-            self.events.push_back(Event::StreamClosed(StreamId(number)));
+            self.events.push_back(Event::StreamClosed(id));
         }
     }
 
     /// Reports space to write, or the end of the stream, after an acknowledgement.
-    pub(super) fn after_acknowledged(&mut self, number: u32) {
-        self.recount(number);
-        let Some(state) = self.streams.get_mut(&number) else {
+    pub(super) fn after_acknowledged(&mut self, id: StreamId) {
+        self.update_cost(id);
+        let Some(state) = self.streams.get_mut(&id) else {
             return;
         };
         if state.send.is_done() && !state.send_ended {
             state.send_ended = true;
             state.settle_send(&mut self.send_memory);
-            self.recount(number);
-            self.forget_if_over(number);
+            self.update_cost(id);
+            self.remove_if_over(id);
             return;
         }
         state.settle_send(&mut self.send_memory);
@@ -254,7 +247,7 @@ impl<P: Payload> Association<P> {
         let room = bound.saturating_sub(state.send.held());
         if state.wants_room && room >= WORTH_WRITING.min(bound / 4).max(1) {
             state.wants_room = false;
-            self.events.push_back(Event::Writable(StreamId(number)));
+            self.events.push_back(Event::Writable(id));
         }
     }
 }

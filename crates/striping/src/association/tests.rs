@@ -13,6 +13,7 @@ use ropewalk_wire::gateway::Frame;
 use super::Association;
 use crate::carrier::LinkHistory;
 use crate::carrier::in_flight::Content;
+use crate::carrier_set::CarrierIndex;
 use crate::{
     CarrierConfig, CarrierId, Config, Event, Length, Role, StreamId, Terms, carrier_schedulers,
 };
@@ -93,11 +94,12 @@ fn scanned(end: &mut Association<Length>) -> Option<Time> {
         return None;
     }
     end.carriers.settle();
-    let alone = end.alone_since;
+    let alone = end.without_carriers_since;
     let alone = alone.map(|since| since.saturating_add(end.config.timeout));
-    let carriers = (0..end.carriers.len()).map(|at| end.due_before(at, Time::MAX));
+    let indices = end.carriers.indices();
+    let carriers = indices.map(|at| end.due_before(at, Time::MAX));
     let least = carriers.min().unwrap_or(Time::MAX);
-    let all = [alone, Some(end.table.due()), Some(least)];
+    let all = [alone, Some(end.adapter.due()), Some(least)];
     all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
 }
 
@@ -113,7 +115,7 @@ struct Pair {
 enum Polls {
     /// All that are ready, in the order of the links.
     All,
-    /// Those of [`next_to_ask`](Association::next_to_ask), in the order of the links.
+    /// Those of [`next_ready`](Association::next_ready), in the order of the links.
     Next,
     /// All that are ready, in the order in which they came up.
     AllAsTheyCameUp,
@@ -205,16 +207,16 @@ impl Pair {
             .map(|carrier| carrier.ids[end])
             .collect();
         loop {
-            let is_awake = |id: &CarrierId| {
+            let is_ready = |id: &CarrierId| {
                 let at = own.position(*id);
-                at.is_some_and(|at| own.carriers.is_awake(at))
+                at.is_some_and(|at| own.carriers.is_ready(at))
             };
             let place = |id| ids.iter().position(|other| *other == id);
             let next = match self.polls {
-                Polls::All => ids.iter().position(is_awake),
-                Polls::Next => own.next_to_ask(self.now, &ids),
+                Polls::All => ids.iter().position(is_ready),
+                Polls::Next => own.next_ready(self.now, &ids),
                 Polls::AllAsTheyCameUp => {
-                    ids.iter().copied().filter(is_awake).min().and_then(place)
+                    ids.iter().copied().filter(is_ready).min().and_then(place)
                 }
                 Polls::Woken => own.poll_wake(self.now).and_then(place),
             };
@@ -236,15 +238,15 @@ impl Pair {
         let due = own.poll_timeout();
         let events: Vec<_> = std::iter::from_fn(|| own.poll_event()).collect();
         let carriers: Vec<_> = own.carriers.iter().collect();
-        let asked = |at| (own.carriers.is_asleep(at), own.carriers.polled_at(at));
-        let asked: Vec<_> = (0..carriers.len()).map(asked).collect();
+        let asked = |at| (own.carriers.is_idle(at), own.carriers.polled_at(at));
+        let asked: Vec<_> = own.carriers.indices().map(asked).collect();
         let streams: Vec<_> = own.streams().map(|id| own.stream_statistics(id)).collect();
         format!("{due:?} {events:?} {carriers:?} {asked:?} {streams:?} {frames:?}")
     }
 }
 
 #[test]
-fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
+fn redundant_carrier_sends_copy_of_last_part() {
     let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), CARRIERS, Polls::Next);
     pair.go(Step::Ask(0));
     pair.go(Step::Write(1));
@@ -257,11 +259,11 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
 
 /// The link's history comes from a carrier that is up, else from the last one.
 #[test]
-fn a_new_carrier_expects_what_its_link_carried() {
+fn new_carrier_expects_rate_of_its_link() {
     let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
-    let found = |rate| LinkHistory { rate, trim: None };
+    let found = |rate| LinkHistory { rate, probe: None };
     let mut expected = |link, of_last: Option<f64>| {
-        end.links = super::links::Links::default();
+        end.links = super::link_history::LinkHistories::default();
         if let Some(rate) = of_last {
             end.links.remember(link, found(rate));
         }
@@ -280,7 +282,7 @@ fn a_new_carrier_expects_what_its_link_carried() {
 }
 
 #[test]
-fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
+fn overtaken_frame_blocks_later_data() {
     let mut pair = Pair::new(RoundRobinConfig::DEFAULT.into(), 2, Polls::Next);
     pair.go(Step::Write(60_000));
     pair.go(Step::Transmit(0, 0, 3));
@@ -289,14 +291,19 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
         let in_flight = pair.ends[0].carriers.iter().map(|carrier| {
             let data = carrier.in_flight.iter().map(|sent| sent.content);
             data.filter(|content| matches!(content, Content::Data { .. }))
-                .map(|content| pair.ends[0].holds_up(&content))
+                .map(|content| pair.ends[0].blocks_later_data(&content))
                 .collect::<Vec<_>>()
         });
         in_flight.collect::<Vec<_>>()
     };
     let before = held_up(&pair);
     assert!(before.iter().all(|of| !of.is_empty()), "{before:?}");
-    assert!(before.iter().flatten().all(|holds_up| !holds_up));
+    assert!(
+        before
+            .iter()
+            .flatten()
+            .all(|blocks_later_data| !blocks_later_data)
+    );
     pair.go(Step::Deliver(1, 1, 40));
     pair.go(Step::Transmit(1, 1, 40));
     pair.go(Step::Deliver(1, 0, 40));
@@ -304,11 +311,13 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
 }
 
 #[test]
-fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
+fn cap_limits_carrier_and_rate_limit_does_not() {
     let new = || Pair::new(EarliestArrivalConfig::DEFAULT.into(), 2, Polls::Next);
-    let is_held = |pair: &Pair| format!("{:?}", pair.ends[0].carriers[1]).contains("held: true");
+    let is_held = |pair: &Pair| {
+        format!("{:?}", pair.ends[0].carriers[CarrierIndex(1)]).contains("held: true")
+    };
     let is_full = |pair: &Pair| {
-        let carrier = &pair.ends[0].carriers[1];
+        let carrier = &pair.ends[0].carriers[CarrierIndex(1)];
         carrier.in_flight.bytes() >= carrier.in_flight_cap().bytes(f64::INFINITY)
     };
     let mut pair = new();
@@ -325,7 +334,7 @@ fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
 
 /// A faster carrier, blocked meanwhile, has found nothing queued.
 #[test]
-fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
+fn carrier_at_cap_without_queued_data_is_not_cap_limited() {
     let filled = |bytes: usize, frames: usize| {
         let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), CARRIERS, Polls::Next);
         for other in [0, 1, 3] {
@@ -334,15 +343,17 @@ fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
         }
         pair.go(Step::Write(bytes));
         pair.go(Step::Transmit(2, 0, frames));
-        let carrier = &pair.ends[0].carriers[2];
+        let carrier = &pair.ends[0].carriers[CarrierIndex(2)];
         assert!(carrier.in_flight.bytes() >= carrier.in_flight_cap().bytes(f64::INFINITY));
         pair
     };
-    let is_held = |pair: &Pair| format!("{:?}", pair.ends[0].carriers[2]).contains("held: true");
+    let is_held = |pair: &Pair| {
+        format!("{:?}", pair.ends[0].carriers[CarrierIndex(2)]).contains("held: true")
+    };
     let pair = filled(80_000, 99);
     assert!(is_held(&pair));
     let frames = &pair.carriers[2].frames[0];
-    let ends = pair.ends[0].carriers[2].in_flight.iter();
+    let ends = pair.ends[0].carriers[CarrierIndex(2)].in_flight.iter();
     let ends = ends.filter_map(|sent| match sent.content {
         Content::Data { end, .. } => Some(end as usize),
         Content::Control(_) => None,
@@ -354,13 +365,13 @@ fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
     assert!(!is_held(&pair));
     let (id, end) = (pair.carriers[2].ids[0], &mut pair.ends[0]);
     end.wake_all();
-    assert_eq!(end.next_to_ask(pair.now, &[id]), None);
+    assert_eq!(end.next_ready(pair.now, &[id]), None);
     assert!(!is_held(&pair));
 }
 
 /// The initiator's terms apply to both ends.
 #[test]
-fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
+fn initiator_announces_rate_limit_of_new_carrier() {
     let tells = |role, rate: Option<Rate>| {
         let mut end: Association<Length> = Association::new(role, Config::default());
         let terms = Terms {
@@ -382,7 +393,7 @@ fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
 }
 
 #[test]
-fn a_carrier_whose_link_gave_no_sign_of_life_has_longer_for_the_first() {
+fn silent_link_gives_its_next_carrier_a_longer_timeout() {
     let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
     let mut now = Time::from_secs(1);
     let seconds = [1, 2, 4, 8, 16, 32, 32].map(Time::from_secs);
@@ -406,7 +417,7 @@ fn a_carrier_whose_link_gave_no_sign_of_life_has_longer_for_the_first() {
 
 proptest! {
     #[test]
-    fn the_deadline_is_the_one_that_a_scan_finds(
+    fn poll_timeout_equals_scan_of_all_carriers(
         (carriers, steps) in any_steps(),
         scheduling in proptest::sample::select(carrier_schedulers()),
     ) {

@@ -4,8 +4,9 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use super::schedule::Next;
+use super::schedule::ScheduledPart;
 use crate::carrier::in_flight::Content;
+use crate::carrier_set::CarrierIndex;
 use crate::control::Control;
 use crate::{CarrierId, Payload, Terms};
 
@@ -27,7 +28,7 @@ impl<P: Payload> Association<P> {
         self.due = None;
         let frame = self.next_frame(now, at);
         match &frame {
-            None => self.carriers.fall_asleep(now, at),
+            None => self.carriers.set_idle(now, at),
             Some(frame) => {
                 self.carriers.note_may_be_full(at);
                 let payload_len = match frame {
@@ -43,7 +44,7 @@ impl<P: Payload> Association<P> {
         frame
     }
 
-    fn next_frame(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
+    fn next_frame(&mut self, now: Time, at: CarrierIndex) -> Option<Frame<P>> {
         if let Some(code) = self.closed {
             let carrier = &mut self.carriers[at];
             let first = !carrier.close_sent;
@@ -51,8 +52,8 @@ impl<P: Payload> Association<P> {
             return first.then_some(Frame::Close { code });
         }
         let carrier = &self.carriers[at];
-        if carrier.pings.owes_answer() {
-            let token = self.carriers[at].pings.take_owed()?;
+        if carrier.pings.must_answer() {
+            let token = self.carriers[at].pings.take_answer()?;
             return Some(Frame::Pong { token });
         }
         if carrier.terms_due {
@@ -79,20 +80,20 @@ impl<P: Payload> Association<P> {
     }
 
     /// Returns a control frame, if this is the usable carrier with the shortest round trip.
-    fn next_control(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
+    fn next_control(&mut self, now: Time, at: CarrierIndex) -> Option<Frame<P>> {
         if self.control.is_empty() || self.carriers.quickest() != Some(at) {
             return None;
         }
         loop {
             let control = self.control.pop()?;
             let frame = match control {
-                Control::Window { stream: number } => {
-                    let Some(stream) = self.streams.get_mut(&number) else {
+                Control::Window { stream: id } => {
+                    let Some(stream) = self.streams.get_mut(&id) else {
                         continue;
                     };
                     stream.window.queued = false;
                     Frame::Window {
-                        stream: number,
+                        stream: id.0,
                         limit: stream.window.limit(),
                     }
                 }
@@ -101,11 +102,14 @@ impl<P: Payload> Association<P> {
                     code,
                     final_size,
                 } => Frame::Reset {
-                    stream,
+                    stream: stream.0,
                     code,
                     final_size,
                 },
-                Control::Stop { stream, code } => Frame::Stop { stream, code },
+                Control::Stop { stream, code } => Frame::Stop {
+                    stream: stream.0,
+                    code,
+                },
             };
             let wire_len = frame.header_len() as u64;
             self.carriers[at].on_sent(now, Content::Control(control), wire_len, false);
@@ -113,21 +117,21 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
-        if !self.carriers[at].has_room(now, self.carriers.lasts()) {
+    fn next_data(&mut self, now: Time, at: CarrierIndex) -> Option<Frame<P>> {
+        if !self.carriers[at].has_room(now, self.carriers.buffer_secs()) {
             let is_throttled = self.carriers[at]
                 .usage
-                .opens_at()
+                .allowed_at()
                 .is_some_and(|opens| opens > now);
             if is_throttled {
                 self.carriers.note(at).on_app_limited();
-            } else if self.turns.len() > 0 {
+            } else if self.drr.len() > 0 {
                 self.carriers.note(at).on_cap_limited();
             }
             return None;
         }
         let mut next = self.schedule(now, at);
-        if next.is_none() && self.rescue(now, at) {
+        if next.is_none() && self.retransmit_blocking(now, at) {
             next = self.schedule(now, at);
         }
         let Some(next) = next else {
@@ -137,15 +141,15 @@ impl<P: Payload> Association<P> {
         Some(self.send(now, at, next))
     }
 
-    fn send(&mut self, now: Time, at: usize, next: Next) -> Frame<P> {
-        let Next {
-            stream: number,
+    fn send(&mut self, now: Time, at: CarrierIndex, next: ScheduledPart) -> Frame<P> {
+        let ScheduledPart {
+            stream: id,
             mut part,
             copy,
         } = next;
         let stream = self
             .streams
-            .get_mut(&number)
+            .get_mut(&id)
             .expect("only open streams are scheduled");
         let payload = stream.send.bytes(part.start, part.end);
         part.end = part.start + payload.len() as u64;
@@ -155,7 +159,7 @@ impl<P: Payload> Association<P> {
             stream.send.take(part)
         };
         let frame = Frame::Data {
-            stream: number,
+            stream: id.0,
             offset: part.start,
             fin,
             payload,
@@ -163,14 +167,14 @@ impl<P: Payload> Association<P> {
         let wire_len = frame.header_len() as u64 + (part.end - part.start);
         stream.deficit -= wire_len as i64;
         let content = Content::Data {
-            stream: number,
+            stream: id,
             start: part.start,
             end: part.end,
             fin,
         };
         self.carriers[at].on_sent(now, content, wire_len, copy);
-        self.look_after(now, &content);
-        self.after_sent(at, number, part, copy);
+        self.schedule_deadline_check(now, &content);
+        self.after_sent(at, id, part, copy);
         frame
     }
 }

@@ -11,33 +11,32 @@ const BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acknowledgement {
     received: u64,
-    told: u64,
-    told_at: Option<Time>,
+    acknowledged: u64,
+    acknowledged_at: Option<Time>,
     /// Bytes not acknowledged yet.
-    untold: u64,
+    unacknowledged: u64,
 }
 
 impl Acknowledgement {
     pub(crate) fn on_received(&mut self, wire_len: u64) {
         self.received += 1;
-        self.untold += wire_len;
+        self.unacknowledged += wire_len;
     }
 
     /// Returns when to send an acknowledgement; `None` if there is nothing to acknowledge.
     pub(crate) fn due(&self) -> Option<Time> {
-        (self.received > self.told).then(|| match self.told_at {
-            Some(at) if self.untold < BYTES => at + DISTANCE,
+        (self.received > self.acknowledged).then(|| match self.acknowledged_at {
+            Some(at) if self.unacknowledged < BYTES => at + DISTANCE,
             _ => Time::ZERO,
         })
     }
 
-    /// Returns the count to acknowledge, if an acknowledgement is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<u64> {
         self.due().filter(|due| *due <= now)?;
-        self.told = self.received;
-        self.told_at = Some(now);
-        self.untold = 0;
-        Some(self.told)
+        self.acknowledged = self.received;
+        self.acknowledged_at = Some(now);
+        self.unacknowledged = 0;
+        Some(self.acknowledged)
     }
 }
 
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn much_is_told_of_at_once() {
+    fn many_bytes_are_acknowledged_at_once() {
         let ms = Time::from_millis;
         let mut acknowledgement = Acknowledgement::default();
         acknowledgement.on_received(10);

@@ -23,22 +23,22 @@ impl Carrier {
     /// So it stays valid while nothing happens to the carrier, and only carriers with a near bound need be
     /// examined.
     pub(crate) fn not_due_before(&self, keepalive: Time) -> Time {
-        let opens_at = self.usage.opens_at().filter(|_| !self.blocked);
+        let allowed_at = self.usage.allowed_at().filter(|_| !self.blocked);
         or_never(self.acknowledgement.due())
             .min(or_never(self.suspicious_at()))
             .min(or_never(self.probe_at(keepalive)))
             .min(or_never(self.not_overdue_before()))
             .min(or_never(self.no_room_before()))
-            .min(or_never(opens_at))
+            .min(or_never(allowed_at))
     }
 
     /// Returns a lower bound of the time at which a frame is overdue, without the other carriers' round trip
     /// and the permitted delay.
     fn not_overdue_before(&self) -> Option<Time> {
-        if self.listening.is_suspected() {
+        if self.liveness.is_suspected() {
             None
         } else if self.late {
-            self.in_flight.first_here().map(|sent| sent.due)
+            self.in_flight.first_responsible().map(|sent| sent.due)
         } else {
             let oldest = self.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
             Some(oldest.due + OVERDUE)
@@ -55,7 +55,6 @@ impl Carrier {
         Some(oldest.due + Time::from_secs_f64(DUE_ERROR * self.min_rtt()))
     }
 
-    /// Returns when the oldest unanswered frame or ping was sent.
     pub(crate) fn waiting_since(&self) -> Option<Time> {
         let frame = self.in_flight.oldest().map(|sent| sent.at);
         let ping = self.pings.outstanding_since();
@@ -71,13 +70,13 @@ impl Carrier {
         if self.waiting_since().is_some() || self.pings.is_due() {
             return None;
         }
-        let silence = if self.fed {
+        let silence = if self.delivered_since_ping {
             let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
             srtt.max(FED_SILENCE).min(keepalive)
         } else {
             keepalive
         };
-        Some(self.listening.heard_at() + silence)
+        Some(self.liveness.heard_at() + silence)
     }
 
     /// Returns when silence becomes suspicious; `None` if no answer is outstanding or the carrier is
@@ -86,20 +85,20 @@ impl Carrier {
     /// That is not before the oldest frame is overdue, which may take long on a slow link. It is unknown
     /// before the first rate sample.
     pub(crate) fn suspicious_at(&self) -> Option<Time> {
-        if self.listening.is_suspected() {
+        if self.liveness.is_suspected() {
             return None;
         }
         let since = self.waiting_since()?;
         let Some(srtt) = self.round_trip.smoothed() else {
-            return Some(since + self.listening.first_timeout());
+            return Some(since + self.liveness.first_timeout());
         };
         let rttvar = self.round_trip.deviation();
         let steady = self.rate.is_full();
-        let silence = self.listening.deadline(since, srtt, rttvar, steady);
+        let silence = self.liveness.deadline(since, srtt, rttvar, steady);
         let least = match (self.in_flight.oldest(), self.rate.estimate()) {
-            (Some(_), None) => since + self.listening.first_timeout(),
+            (Some(_), None) => since + self.liveness.first_timeout(),
             (Some(oldest), Some(_)) => oldest.due + LATE,
-            (None, _) if !self.listening.is_answered() => since + self.listening.first_timeout(),
+            (None, _) if !self.liveness.is_answered() => since + self.liveness.first_timeout(),
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))

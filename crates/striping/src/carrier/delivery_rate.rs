@@ -17,7 +17,7 @@ const PLATEAU: u32 = 3;
 
 /// Queue on the path, estimated from a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Queue {
+pub(crate) enum QueueEstimate {
     None,
     /// A queue of the length at which start-up ends.
     Short,
@@ -58,7 +58,6 @@ impl DeliveryRate {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
-    /// Notes that the socket is full: TCP limits the delivery rate.
     pub(crate) fn on_transport_limited(&mut self) {
         self.app_limited_until = None;
     }
@@ -70,7 +69,7 @@ impl DeliveryRate {
         now: Time,
         bytes: u64,
         newest: &Sent,
-        queue: Queue,
+        queue: QueueEstimate,
     ) -> bool {
         self.delivered += bytes;
         self.delivered_at = now;
@@ -95,7 +94,7 @@ impl DeliveryRate {
                 self.insert(rate);
             }
         }
-        if new_round && (queue != Queue::None || !newest.app_limited) && !self.full {
+        if new_round && (queue != QueueEstimate::None || !newest.app_limited) && !self.full {
             self.check_plateau(queue);
         }
         // The first round begins with the first acknowledgement and is too short.
@@ -135,12 +134,12 @@ impl DeliveryRate {
 
     /// A standing queue alone does not prove a full pipe: while TCP's window grows, the socket has a queue
     /// too.
-    fn check_plateau(&mut self, queue: Queue) {
+    fn check_plateau(&mut self, queue: QueueEstimate) {
         let rate = self.estimate().unwrap_or(0.0);
         if rate >= self.plateau.0 * 1.25 {
             self.plateau = (rate, 0);
         } else {
-            self.plateau.1 += if queue == Queue::Long { 2 } else { 1 };
+            self.plateau.1 += if queue == QueueEstimate::Long { 2 } else { 1 };
             self.full = self.plateau.1 >= PLATEAU;
         }
     }
@@ -172,7 +171,9 @@ mod tests {
 
     fn send(rate: &mut DeliveryRate, at: Time, idle: bool) -> Sent {
         let mut sent = Sent {
-            content: Content::Control(Control::Window { stream: 1 }),
+            content: Content::Control(Control::Window {
+                stream: crate::StreamId(1),
+            }),
             wire_len: 1000,
             at,
             elsewhere: false,
@@ -193,7 +194,7 @@ mod tests {
         for ms in 0..200 {
             if ms >= 20 {
                 let newest = sent.pop_front().unwrap();
-                rate.on_acknowledged(MS(ms), 1000, &newest, Queue::None);
+                rate.on_acknowledged(MS(ms), 1000, &newest, QueueEstimate::None);
             }
             sent.push_back(send(&mut rate, MS(ms), sent.is_empty()));
         }
@@ -204,7 +205,7 @@ mod tests {
 
     /// A carrier that is idle at times, as a slow one next to a fast one is.
     #[test]
-    fn a_queue_ends_start_up_even_where_work_is_short() {
+    fn queue_ends_start_up_of_app_limited_carrier() {
         let is_full_after_rounds = |queue| {
             let mut rate = DeliveryRate::default();
             (0..20).find(|round| {
@@ -214,21 +215,21 @@ mod tests {
                 rate.is_full()
             })
         };
-        assert_eq!(is_full_after_rounds(Queue::None), None);
-        assert_eq!(is_full_after_rounds(Queue::Short), Some(3));
-        assert_eq!(is_full_after_rounds(Queue::Long), Some(2));
+        assert_eq!(is_full_after_rounds(QueueEstimate::None), None);
+        assert_eq!(is_full_after_rounds(QueueEstimate::Short), Some(3));
+        assert_eq!(is_full_after_rounds(QueueEstimate::Long), Some(2));
     }
 
     #[test]
-    fn without_work_only_larger_samples_count() {
+    fn app_limited_samples_only_raise_the_rate() {
         let mut rate = DeliveryRate::default();
         let first = send(&mut rate, MS(0), true);
-        rate.on_acknowledged(MS(10), 1000, &first, Queue::None);
+        rate.on_acknowledged(MS(10), 1000, &first, QueueEstimate::None);
         assert_eq!(rate.estimate(), Some(1e5));
         for round in 1..40 {
             rate.on_app_limited(0);
             let sent = send(&mut rate, MS(round * 100), true);
-            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, Queue::None);
+            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, QueueEstimate::None);
         }
         assert_eq!(rate.estimate(), Some(1e5));
         assert!(!rate.is_full());

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
+use crate::StreamId;
 use crate::control::Control;
 
 /// The part of a frame to retransmit if the carrier fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Data {
-        stream: u32,
+        stream: StreamId,
         start: u64,
         end: u64,
         fin: bool,
@@ -20,7 +21,7 @@ pub(crate) enum Content {
 
 impl Content {
     /// Whether this is, or contains, that part of a stream.
-    pub(crate) fn has(&self, part: &Content) -> bool {
+    pub(crate) fn contains(&self, part: &Content) -> bool {
         match (self, part) {
             (
                 Content::Data {
@@ -110,8 +111,7 @@ impl InFlight {
         self.frames.front()
     }
 
-    /// Returns the oldest frame for which no other carrier is responsible.
-    pub(crate) fn first_here(&self) -> Option<&Sent> {
+    pub(crate) fn first_responsible(&self) -> Option<&Sent> {
         self.frames.iter().find(|sent| !sent.elsewhere)
     }
 
@@ -130,7 +130,10 @@ mod tests {
 
     fn sent(stream: u32, wire_len: u64) -> Sent {
         Sent {
-            content: Content::Control(Control::Stop { stream, code: 0 }),
+            content: Content::Control(Control::Stop {
+                stream: StreamId(stream),
+                code: 0,
+            }),
             wire_len,
             at: Time::ZERO,
             elsewhere: false,

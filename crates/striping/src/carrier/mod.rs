@@ -4,16 +4,16 @@ pub(crate) mod acknowledgement;
 pub(crate) mod deadline;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
-pub(crate) mod listening;
+pub(crate) mod inflight_cap;
+pub(crate) mod inflight_probe;
+pub(crate) mod liveness;
 pub(crate) mod pings;
-pub(crate) mod present_rate;
-pub(crate) mod room;
+pub(crate) mod recent_rate;
 pub(crate) mod round;
 pub(crate) mod round_trip;
 pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
-pub(crate) mod trim;
 pub(crate) mod usage;
 
 use ropewalk_quantities::{Bytes, Time};
@@ -22,15 +22,15 @@ use ropewalk_wire::gateway::MAX_PAYLOAD;
 use crate::{CarrierConfig, CarrierId, Terms};
 use acknowledgement::Acknowledgement;
 use deadline::OVERDUE;
-use delivery_rate::{DeliveryRate, Queue};
+use delivery_rate::{DeliveryRate, QueueEstimate};
 use in_flight::{Content, InFlight, Sent};
-use listening::Listening;
+use inflight_probe::{Estimates, InflightProbe, ProbeResult};
+use liveness::Liveness;
 use pings::Pings;
-use present_rate::PresentRate;
+use recent_rate::RecentRate;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
-use trim::{Estimates, Trim, TrimResult};
 use usage::Usage;
 
 /// Transmission time of a full frame, in seconds.
@@ -71,7 +71,7 @@ const INITIAL_RTT: f64 = 0.1;
 
 /// Effect of a received frame on a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum SuspicionChange {
     Unchanged,
     /// The suspicion is over.
     Resumed,
@@ -92,15 +92,15 @@ pub(crate) struct Carrier {
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
     /// Recent rate, if far below the maximum.
-    present: PresentRate,
+    recent_rate: RecentRate,
     pub(crate) acknowledgement: Acknowledgement,
-    pub(crate) listening: Listening,
+    pub(crate) liveness: Liveness,
     /// Its oldest frame is overdue and was retransmitted on another carrier.
     pub(crate) late: bool,
     /// Number of the last frame that TCP must repair after an outage.
-    repaired_at: u64,
+    recovery_end: u64,
     /// It has delivered data since the last probe.
-    pub(crate) fed: bool,
+    pub(crate) delivered_since_ping: bool,
     pub(crate) pings: Pings,
     pub(crate) close_sent: bool,
     /// History of its link, from another connection or before an outage.
@@ -108,7 +108,7 @@ pub(crate) struct Carrier {
     /// The last round trip shows the queue at which start-up ends: start-up continues more slowly (as in
     /// HyStart++, RFC 9406).
     filling: bool,
-    trim: Trim,
+    probe: InflightProbe,
     rounds: Rounds,
     slow_start: SlowStart,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Carrier {
 pub(crate) struct LinkHistory {
     pub(crate) rate: f64,
     /// How far the carrier could be kept below TCP's window.
-    pub(crate) trim: Option<TrimResult>,
+    pub(crate) probe: Option<ProbeResult>,
 }
 
 impl Carrier {
@@ -142,17 +142,17 @@ impl Carrier {
             blocked: false,
             in_flight: InFlight::default(),
             rate: DeliveryRate::default(),
-            present: PresentRate::new(now, 0),
+            recent_rate: RecentRate::new(now, 0),
             acknowledgement: Acknowledgement::default(),
-            listening: Listening::new(now, first_timeout),
+            liveness: Liveness::new(now, first_timeout),
             late: false,
-            repaired_at: 0,
-            fed: false,
+            recovery_end: 0,
+            delivered_since_ping: false,
             pings: Pings::FIRST_DUE,
             close_sent: false,
             expected,
             filling: false,
-            trim: Trim::starting(expected.and_then(|expected| expected.trim)),
+            probe: InflightProbe::starting(expected.and_then(|expected| expected.probe)),
             rounds: Rounds::new(now),
             slow_start: SlowStart::default(),
         }
@@ -160,17 +160,16 @@ impl Carrier {
 
     /// Whether it may be given data: it is not suspected, and its oldest frame is not overdue.
     pub(crate) fn is_good(&self) -> bool {
-        !self.listening.is_suspected() && !self.is_behind()
+        !self.liveness.is_suspected() && !self.in_tcp_recovery()
     }
 
     /// Whether TCP must repair earlier data before new data.
-    pub(crate) fn is_behind(&self) -> bool {
-        self.late || self.in_flight.acknowledged() < self.repaired_at
+    pub(crate) fn in_tcp_recovery(&self) -> bool {
+        self.late || self.in_flight.acknowledged() < self.recovery_end
     }
 
-    /// Whether it has to send a ping, an answer to one, or its terms.
-    pub(crate) fn must_speak(&self) -> bool {
-        self.pings.owes_answer() || self.terms_due || self.pings.is_due()
+    pub(crate) fn has_own_frames(&self) -> bool {
+        self.pings.must_answer() || self.terms_due || self.pings.is_due()
     }
 
     pub(crate) fn set_terms(&mut self, terms: Terms) {
@@ -190,27 +189,26 @@ impl Carrier {
 
     /// Returns the round trip in seconds without a queue of our own.
     fn floor(&self) -> f64 {
-        self.min_rtt() + self.trim.extra() / CAP_GAIN
+        self.min_rtt() + self.probe.extra_secs() / CAP_GAIN
     }
 
     /// Whether it is kept below TCP's window. Draining a queue of TCP's whole window would take too long and
     /// leave TCP idle.
     fn is_trimmed(&self) -> bool {
-        self.trim.extra().is_finite()
+        self.probe.extra_secs().is_finite()
     }
 
-    /// Returns the measured rate in bytes per second, or a low guess.
-    fn found_rate(&self) -> f64 {
+    fn rate_or_low_guess(&self) -> f64 {
         let guess = || self.usage.at_most(INITIAL_WINDOW / self.min_rtt());
         let found = self.rate_estimate().unwrap_or_else(guess);
-        self.present.at_most(found).max(1.0)
+        self.recent_rate.at_most(found).max(1.0)
     }
 
     /// Returns the rate in bytes per second. During start-up without a queue it is that of TCP's slow start:
     /// at least the initial window per round trip, and twice the last measurement if the link is known to
     /// carry more.
     pub(crate) fn rate_or_guess(&self) -> f64 {
-        let found = self.found_rate();
+        let found = self.rate_or_low_guess();
         if self.rate.is_full() || self.filling {
             return found;
         }
@@ -222,8 +220,8 @@ impl Carrier {
 
     pub(crate) fn link(&self) -> Option<LinkHistory> {
         let rate = self.rate.estimate().filter(|_| self.rate.is_full());
-        let trim = self.trim.found();
-        let found = rate.map(|rate| LinkHistory { rate, trim });
+        let probe = self.probe.found();
+        let found = rate.map(|rate| LinkHistory { rate, probe });
         found.or(self.expected)
     }
 
@@ -248,7 +246,6 @@ impl Carrier {
         }
     }
 
-    /// Notes that data were queued and the cap did not allow them.
     pub(crate) fn on_cap_limited(&mut self) {
         self.rounds.on_cap_limited();
     }
@@ -261,7 +258,7 @@ impl Carrier {
 
     pub(crate) fn on_app_limited(&mut self) {
         self.rounds.on_app_limited();
-        self.present.on_app_limited();
+        self.recent_rate.on_app_limited();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
@@ -269,7 +266,7 @@ impl Carrier {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
         // A rather late estimate, since an overdue frame is retransmitted and the rate is the largest of its
         // samples.
-        let takes = self.acknowledged_in(wire_len, self.found_rate());
+        let takes = self.acknowledged_in(wire_len, self.rate_or_low_guess());
         let error = DUE_ERROR * (takes - self.min_rtt());
         let due = now + Time::from_secs_f64(takes + error).max(srtt);
         let mut sent = Sent {
@@ -291,8 +288,8 @@ impl Carrier {
     /// how far the link has slowed down.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
-        self.listening.on_answer();
-        if self.in_flight.acknowledged() <= self.repaired_at {
+        self.liveness.on_answer();
+        if self.in_flight.acknowledged() <= self.recovery_end {
             // TCP retransmitted it, so it gives no sample (Karn's algorithm; RFC 6298, section 3).
             self.rate.on_stale(now, bytes);
             return false;
@@ -308,7 +305,7 @@ impl Carrier {
                 && self.pings.outstanding_since().is_none()
             {
                 // Unlike a frame, a ping has no transmission time of its own in the round trip.
-                self.pings.ask();
+                self.pings.request();
             }
         }
         let (rtt, min) = (rtt.as_secs_f64(), self.min_rtt());
@@ -319,9 +316,9 @@ impl Carrier {
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
         let queue = match (queued, self.filling) {
-            (true, _) => Queue::Long,
-            (false, true) => Queue::Short,
-            (false, false) => Queue::None,
+            (true, _) => QueueEstimate::Long,
+            (false, true) => QueueEstimate::Short,
+            (false, false) => QueueEstimate::None,
         };
         let (before, was_full) = (self.rate.estimate(), self.rate.is_full());
         let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
@@ -335,26 +332,26 @@ impl Carrier {
             && old != new
             && self.rounds.is_held()
         {
-            self.trim.on_estimate(estimates.base, old, new);
+            self.probe.on_estimate(estimates.base, old, new);
         }
         if is_round_over && (!was_full || self.is_round_long_enough(now)) {
             let (delivered, frame) = (self.rate.delivered(), self.payload_len());
             let round = self.rounds.end(now, delivered, frame, self.blocked);
             self.slow_start.on_round(&round, self.filling);
             if !round.drained {
-                self.trim.on_round(now, &estimates, &round);
+                self.probe.on_round(now, &estimates, &round);
             }
         }
         let is_found_again = is_round_over
-            && self
-                .expected
-                .is_some_and(|expected| FOUND_AGAIN.contains(&(self.found_rate() / expected.rate)));
+            && self.expected.is_some_and(|expected| {
+                FOUND_AGAIN.contains(&(self.rate_or_low_guess() / expected.rate))
+            });
         if is_found_again {
             self.rate.set_full();
         }
         if self.rate.is_full() && !was_full {
-            self.trim
-                .on_full(now, &estimates, self.found_rate(), is_found_again);
+            self.probe
+                .on_full(now, &estimates, self.rate_or_low_guess(), is_found_again);
         }
         self.has_slowed(now, newest)
     }
@@ -364,20 +361,20 @@ impl Carrier {
     fn has_slowed(&mut self, now: Time, newest: &Sent) -> bool {
         let delivered = self.rate.delivered();
         if !self.rate.is_full() {
-            self.present = PresentRate::new(now, delivered);
+            self.recent_rate = RecentRate::new(now, delivered);
             return false;
         }
         let is_late = now > newest.due + OVERDUE;
         let min_rtt = self.round_trip.min().unwrap_or_default();
-        let is_told = (self.present).on_acknowledged(now, delivered, is_late, min_rtt);
+        let is_told = (self.recent_rate).on_acknowledged(now, delivered, is_late, min_rtt);
         // A frame that is slightly late on a steady link is no slowdown.
         let rate = self.rate.estimate().unwrap_or(0.0);
-        is_told && self.present.has_fallen_from(rate)
+        is_told && self.recent_rate.has_fallen_from(rate)
     }
 
     fn is_round_long_enough(&self, now: Time) -> bool {
-        let brought = self.rounds.brought(self.rate.delivered());
-        self.rounds.takes(now) >= MIN_ROUND && brought >= MIN_FRAMES * self.payload_len() as u64
+        let brought = self.rounds.delivered_in(self.rate.delivered());
+        self.rounds.duration(now) >= MIN_ROUND && brought >= MIN_FRAMES * self.payload_len() as u64
     }
 
     pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
@@ -385,25 +382,25 @@ impl Carrier {
             let may_drain = self.is_trimmed();
             self.round_trip
                 .sample(now, now.saturating_sub(left), may_drain);
-            self.listening.on_answer();
+            self.liveness.on_answer();
         }
     }
 
-    pub(crate) fn on_heard(&mut self, at: Time) -> Heard {
+    pub(crate) fn on_heard(&mut self, at: Time) -> SuspicionChange {
         let waiting_since = self.waiting_since();
-        let silence = at.saturating_sub(self.listening.heard_at());
-        if !self.listening.on_heard(at, waiting_since) {
-            return Heard::Unchanged;
+        let silence = at.saturating_sub(self.liveness.heard_at());
+        if !self.liveness.on_heard(at, waiting_since) {
+            return SuspicionChange::Unchanged;
         }
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
         if silence < srtt + MIN_TIMEOUT {
-            return Heard::Resumed;
+            return SuspicionChange::Resumed;
         }
-        self.repaired_at = self.in_flight.sent();
+        self.recovery_end = self.in_flight.sent();
         self.expected = self.link();
         self.rate.restart();
-        self.present = PresentRate::new(at, self.rate.delivered());
-        self.trim = Trim::starting(self.expected.and_then(|expected| expected.trim));
-        Heard::ResumedAfterTimeout
+        self.recent_rate = RecentRate::new(at, self.rate.delivered());
+        self.probe = InflightProbe::starting(self.expected.and_then(|expected| expected.probe));
+        SuspicionChange::ResumedAfterTimeout
     }
 }

@@ -8,7 +8,7 @@ pub(crate) struct Pings {
     /// Token and send time of the unanswered ping.
     outstanding: Option<(u64, Time)>,
     /// Token of the peer's ping that must be answered.
-    owed: Option<u64>,
+    answer_due: Option<u64>,
 }
 
 impl Pings {
@@ -16,14 +16,14 @@ impl Pings {
     pub(crate) const FIRST_DUE: Pings = Pings {
         is_due: true,
         outstanding: None,
-        owed: None,
+        answer_due: None,
     };
 
     pub(crate) fn is_due(&self) -> bool {
         self.is_due
     }
 
-    pub(crate) fn ask(&mut self) {
+    pub(crate) fn request(&mut self) {
         self.is_due = true;
     }
 
@@ -43,14 +43,14 @@ impl Pings {
     }
 
     pub(crate) fn on_ping(&mut self, token: u64) {
-        self.owed = Some(token);
+        self.answer_due = Some(token);
     }
 
-    pub(crate) fn owes_answer(&self) -> bool {
-        self.owed.is_some()
+    pub(crate) fn must_answer(&self) -> bool {
+        self.answer_due.is_some()
     }
 
-    pub(crate) fn take_owed(&mut self) -> Option<u64> {
-        self.owed.take()
+    pub(crate) fn take_answer(&mut self) -> Option<u64> {
+        self.answer_due.take()
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Rounds {
     samples: f64,
     held: bool,
     blocked: bool,
-    dry: bool,
+    app_limited: bool,
     drained: bool,
 }
 
@@ -48,7 +48,7 @@ impl Rounds {
             samples: 0.0,
             held: false,
             blocked,
-            dry: false,
+            app_limited: false,
             drained: false,
         }
     }
@@ -62,7 +62,7 @@ impl Rounds {
     }
 
     pub(crate) fn on_app_limited(&mut self) {
-        self.dry = true;
+        self.app_limited = true;
     }
 
     pub(crate) fn on_drained(&mut self) {
@@ -73,11 +73,11 @@ impl Rounds {
         self.held
     }
 
-    pub(crate) fn takes(&self, now: Time) -> Time {
+    pub(crate) fn duration(&self, now: Time) -> Time {
         now.saturating_sub(self.began)
     }
 
-    pub(crate) fn brought(&self, delivered: u64) -> u64 {
+    pub(crate) fn delivered_in(&self, delivered: u64) -> u64 {
         delivered - self.delivered
     }
 
@@ -90,16 +90,16 @@ impl Rounds {
     /// Ends the round, with `delivered` bytes in total, in frames of `frame` bytes. `blocked`: the socket is
     /// full as the next round begins.
     pub(crate) fn end(&mut self, now: Time, delivered: u64, frame: usize, blocked: bool) -> Round {
-        let takes = now.saturating_sub(self.began).as_secs_f64();
-        let brought = self.brought(delivered) as f64;
+        let duration = now.saturating_sub(self.began).as_secs_f64();
+        let delivered_in = self.delivered_in(delivered) as f64;
         let over = std::mem::replace(self, Rounds::begin(now, delivered, blocked));
         Round {
-            rate: brought / takes.max(1e-9),
-            error: frame as f64 / brought.max(1.0),
+            rate: delivered_in / duration.max(1e-9),
+            error: frame as f64 / delivered_in.max(1.0),
             least: over.least,
             filled: over.filled / over.samples.max(1.0),
-            held: over.held && !over.dry,
-            busy: (over.held || over.blocked) && !over.dry,
+            held: over.held && !over.app_limited,
+            busy: (over.held || over.blocked) && !over.app_limited,
             drained: over.drained,
         }
     }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_tells_its_rate_and_what_limited_it_and_the_next_begins_anew() {
+    fn round_has_rate_and_limiting_factor() {
         let mut rounds = Rounds::new(Time::ZERO);
         rounds.on_cap_limited();
         rounds.on_drained();

@@ -12,7 +12,7 @@ const MIN_WINDOW: Time = Time::from_secs(10);
 pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,
     min: Option<(Time, Time)>,
-    probe: Option<Probe>,
+    probe: Option<MinRttProbe>,
     latest: Time,
     samples: u32,
     sum: Time,
@@ -20,7 +20,7 @@ pub(crate) struct RoundTrip {
 
 /// A probe of the minimum: the carrier is being drained.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct MinRttProbe {
     until: Time,
     least: Time,
 }
@@ -55,7 +55,7 @@ impl RoundTrip {
             (None, Some((min, at))) if may_drain && now.saturating_sub(at) > MIN_WINDOW => {
                 let (srtt, _) = self.smoothed.unwrap_or_default();
                 let queue = srtt.saturating_sub(min);
-                Some(Probe {
+                Some(MinRttProbe {
                     until: now + min * 2 + queue,
                     least: Time::MAX,
                 })
@@ -66,7 +66,7 @@ impl RoundTrip {
                     self.min = Some((least, now));
                     None
                 } else {
-                    Some(Probe { least, ..probe })
+                    Some(MinRttProbe { least, ..probe })
                 }
             }
             (None, _) => None,
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_is_measured_anew_after_ten_seconds() {
+    fn minimum_is_measured_again_after_ten_seconds() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         round_trip.sample(MS(0), MS(20), true);
         round_trip.sample(MS(10_000), MS(30), true);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_may_not_be_drained_the_minimum_stands() {
+    fn minimum_stays_without_draining() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         round_trip.sample(MS(0), MS(20), false);
         round_trip.sample(MS(30_000), MS(900), false);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_comes_again_needs_no_probe() {
+    fn repeated_minimum_needs_no_probe() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         for second in 0..30 {
             round_trip.sample(MS(1000 * second), MS(20), true);

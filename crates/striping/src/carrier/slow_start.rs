@@ -10,9 +10,9 @@ use super::round::Round;
 /// A round of slow start sends this many times the bytes of the previous one.
 pub(crate) const FACTOR: f64 = 2.0;
 /// Least growth of the bytes in flight for a comparison of rates.
-const MORE: f64 = 1.25;
+const MIN_GROWTH: f64 = 1.25;
 /// The rate must have grown by this fraction of that growth.
-const ELASTIC: f64 = 0.85;
+const MIN_RATE_GROWTH: f64 = 0.85;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SlowStart {
@@ -27,8 +27,8 @@ impl SlowStart {
     /// Ends a round. `is_long`: its last round trip was long.
     pub(crate) fn on_round(&mut self, round: &Round, is_long: bool) {
         let (more, faster) = (round.filled / self.filled, round.rate / self.rate);
-        let is_elastic = more >= MORE && faster >= ELASTIC * more;
-        self.has_grown |= faster >= MORE && !is_long;
+        let is_elastic = more >= MIN_GROWTH && faster >= MIN_RATE_GROWTH * more;
+        self.has_grown |= faster >= MIN_GROWTH && !is_long;
         self.bytes = if is_long && (is_elastic || !self.has_grown) {
             FACTOR * round.filled
         } else {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn with_jitter_each_round_is_twice_the_one_before_until_the_link_is_full() {
+    fn jitter_does_not_stop_doubling_until_link_is_full() {
         let rounds = [(10.0, 1.0), (20.0, 1.9), (40.0, 3.7), (80.0, 4.0)];
         let rounds = rounds.map(|(filled, rate)| (filled, rate, true));
         assert_eq!(bytes(&rounds)[..3], [20.0, 40.0, 80.0]);

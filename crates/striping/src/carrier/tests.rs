@@ -1,9 +1,10 @@
 use super::*;
+use crate::StreamId;
 use crate::control::Control;
 
 /// A bandwidth-delay product of a byte: a carrier without an allowance would never be measured again.
 #[test]
-fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
+fn short_round_trip_does_not_stop_carrier() {
     let (short, long) = (Time::from_micros(50), Time::from_millis(20));
     let config = CarrierConfig {
         rtt: Some(short),
@@ -15,7 +16,9 @@ fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
         assert!(carrier.has_room(at, f64::INFINITY), "after {second} s");
         carrier.on_sent(
             at,
-            Content::Control(Control::Window { stream: 1 }),
+            Content::Control(Control::Window {
+                stream: StreamId(1),
+            }),
             20,
             false,
         );
@@ -44,7 +47,9 @@ fn running(rtt: Time, frames: u64) -> (Carrier, Time) {
 }
 
 fn send(carrier: &mut Carrier, now: Time) {
-    let content = Content::Control(Control::Window { stream: 1 });
+    let content = Content::Control(Control::Window {
+        stream: StreamId(1),
+    });
     carrier.on_sent(now, content, 1000, false);
 }
 
@@ -57,7 +62,7 @@ fn acknowledge(carrier: &mut Carrier, now: Time) {
 
 /// Bytes that an acknowledgement removes were in flight until then.
 #[test]
-fn a_round_counts_what_was_in_flight_before_its_acknowledgements() {
+fn round_counts_bytes_in_flight_before_acknowledgements() {
     let (mut carrier, now) = running(Time::from_millis(100), 50);
     assert_eq!(carrier.in_flight.bytes(), 10_000);
     carrier.rounds = Rounds::new(now);
@@ -69,19 +74,19 @@ fn a_round_counts_what_was_in_flight_before_its_acknowledgements() {
 }
 
 #[test]
-fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it() {
+fn timeout_blocks_new_data_and_samples_during_recovery() {
     let rtt = Time::from_millis(100);
     let (mut carrier, now) = running(rtt, 50);
     let srtt = carrier.round_trip.smoothed();
     assert!(carrier.rate.estimate().is_some());
-    carrier.listening.suspect(now + Time::from_millis(200));
+    carrier.liveness.suspect(now + Time::from_millis(200));
     let back = now + Time::from_secs(3);
-    assert_eq!(carrier.on_heard(back), Heard::ResumedAfterTimeout);
+    assert_eq!(carrier.on_heard(back), SuspicionChange::ResumedAfterTimeout);
     while !carrier.in_flight.is_empty() {
-        assert!(carrier.is_behind());
+        assert!(carrier.in_tcp_recovery());
         acknowledge(&mut carrier, back + rtt);
     }
-    assert!(!carrier.is_behind());
+    assert!(!carrier.in_tcp_recovery());
     assert_eq!(carrier.rate.estimate(), None);
     assert_eq!(carrier.round_trip.smoothed(), srtt);
     send(&mut carrier, back + rtt);
@@ -90,20 +95,20 @@ fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it(
 }
 
 #[test]
-fn a_short_suspicion_changes_nothing() {
+fn short_suspicion_keeps_state() {
     let (mut carrier, now) = running(Time::from_millis(100), 50);
     let rate = carrier.rate.estimate();
-    carrier.listening.suspect(now + Time::from_millis(200));
+    carrier.liveness.suspect(now + Time::from_millis(200));
     assert_eq!(
         carrier.on_heard(now + Time::from_millis(250)),
-        Heard::Resumed
+        SuspicionChange::Resumed
     );
-    assert!(!carrier.is_behind());
+    assert!(!carrier.in_tcp_recovery());
     assert_eq!(carrier.rate.estimate(), rate);
 }
 
 #[test]
-fn what_is_known_of_the_link_bounds_the_start() {
+fn link_history_limits_start_up() {
     let cap = |expected: Option<f64>| {
         let config = CarrierConfig {
             rtt: Some(Time::from_millis(100)),
@@ -114,7 +119,7 @@ fn what_is_known_of_the_link_bounds_the_start() {
             CarrierId(1),
             config,
             Time::from_secs(1),
-            expected.map(|rate| LinkHistory { rate, trim: None }),
+            expected.map(|rate| LinkHistory { rate, probe: None }),
             None,
         );
         for _ in 0..12 {
@@ -133,14 +138,14 @@ fn what_is_known_of_the_link_bounds_the_start() {
 
 /// Rounds of 100 ms, each with twice the bytes of the previous one, from 4 kB.
 #[test]
-fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
+fn start_up_ends_at_the_earlier_rate() {
     let rounds = |expected: Option<f64>| {
         let config = CarrierConfig {
             rtt: Some(Time::from_millis(100)),
             ..CarrierConfig::default()
         };
         let first_timeout = Time::from_secs(1);
-        let expected = expected.map(|rate| LinkHistory { rate, trim: None });
+        let expected = expected.map(|rate| LinkHistory { rate, probe: None });
         let mut carrier = Carrier::new(
             Time::ZERO,
             CarrierId(1),
@@ -167,7 +172,7 @@ fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
 }
 
 #[test]
-fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
+fn start_up_due_times_follow_slow_start() {
     let (mut carrier, now) = running(Time::from_millis(100), 0);
     for _ in 0..12 {
         send(&mut carrier, now);
@@ -183,14 +188,14 @@ fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
 }
 
 #[test]
-fn what_brings_no_more_is_probed_soon_and_then_seldom() {
+fn useless_probes_become_rare() {
     let keepalive = Time::from_secs(5);
     let (mut carrier, _) = running(Time::from_millis(100), 0);
-    let heard = carrier.listening.heard_at();
+    let heard = carrier.liveness.heard_at();
     carrier.pings.on_sent(heard, 7);
     assert_eq!(carrier.pings.on_pong(7), Some(heard));
     assert_eq!(carrier.probe_at(keepalive), Some(heard + keepalive));
-    carrier.fed = true;
+    carrier.delivered_since_ping = true;
     let soon = heard + Time::from_millis(100);
     assert_eq!(carrier.probe_at(keepalive), Some(soon));
     send(&mut carrier, heard);
@@ -198,10 +203,10 @@ fn what_brings_no_more_is_probed_soon_and_then_seldom() {
 }
 
 #[test]
-fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
+fn in_flight_fits_reassembly_buffer() {
     let (mut carrier, _) = running(Time::from_millis(100), 100);
     carrier.rate.set_full();
-    carrier.trim = Trim::default();
+    carrier.probe = InflightProbe::default();
     let trimmed = carrier.in_flight_cap().bytes(f64::INFINITY);
     assert!((13_000..14_700).contains(&trimmed), "{trimmed}");
     assert_eq!(
@@ -216,12 +221,11 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
 }
 
 #[test]
-fn while_there_is_no_queue_in_start_up_the_rate_is_twice_what_was_measured_where_the_link_brought_it()
- {
+fn start_up_rate_doubles_up_to_history_without_queue() {
     let (mut carrier, _) = running(Time::from_millis(400), 60);
     let measured = carrier.rate.estimate().expect("a round");
     let rate = 4.0 * measured;
-    carrier.expected = Some(LinkHistory { rate, trim: None });
+    carrier.expected = Some(LinkHistory { rate, probe: None });
     assert_eq!(carrier.rate_or_guess(), 2.0 * measured);
     carrier.filling = true;
     assert_eq!(carrier.rate_or_guess(), measured);
@@ -231,7 +235,7 @@ fn while_there_is_no_queue_in_start_up_the_rate_is_twice_what_was_measured_where
 }
 
 #[test]
-fn when_nothing_is_acknowledged_less_than_twice_the_cap_is_in_flight() {
+fn unacknowledged_data_stay_below_twice_the_cap() {
     let (mut carrier, now) = running(Time::from_millis(100), 0);
     (0..10).for_each(|_| send(&mut carrier, now));
     assert_eq!(carrier.room_at(5000), None);
@@ -242,7 +246,7 @@ fn when_nothing_is_acknowledged_less_than_twice_the_cap_is_in_flight() {
 
 /// Frames every 10 ms; the gap between acknowledgements is longer.
 #[test]
-fn a_carrier_has_slowed_when_it_brings_less_than_half_of_its_rate() {
+fn less_than_half_of_the_rate_is_a_slowdown() {
     let has_slowed = |every: u64| {
         let (mut carrier, mut now) = running(Time::from_millis(100), 100);
         carrier.rate.set_full();

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use crate::Terms;
-use crate::throttle::Throttle;
+use crate::rate_limiter::RateLimiter;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
@@ -11,7 +11,7 @@ pub(crate) struct Usage {
     received: u64,
     resent: u64,
     quota_left: Option<u64>,
-    throttle: Option<Throttle>,
+    throttle: Option<RateLimiter>,
 }
 
 impl Usage {
@@ -21,7 +21,7 @@ impl Usage {
             received: 0,
             resent: 0,
             quota_left: terms.quota.map(|quota| quota.as_u64()),
-            throttle: terms.rate.map(Throttle::new),
+            throttle: terms.rate.map(RateLimiter::new),
         }
     }
 
@@ -29,11 +29,10 @@ impl Usage {
     pub(crate) fn set_terms(&mut self, before: &Terms, terms: &Terms) {
         self.quota_left = terms.quota.map(|quota| quota.as_u64());
         if before.rate != terms.rate {
-            self.throttle = terms.rate.map(Throttle::new);
+            self.throttle = terms.rate.map(RateLimiter::new);
         }
     }
 
-    /// Counts a sent frame. Returns whether that uses up the quota.
     pub(crate) fn count_sent(&mut self, now: Time, wire_len: u64) -> bool {
         self.sent += wire_len;
         if let Some(throttle) = &mut self.throttle {
@@ -66,8 +65,8 @@ impl Usage {
     }
 
     /// Returns when its rate limit next lets it send; `None` if it has none.
-    pub(crate) fn opens_at(&self) -> Option<Time> {
-        self.throttle.map(|throttle| throttle.opens_at())
+    pub(crate) fn allowed_at(&self) -> Option<Time> {
+        self.throttle.map(|throttle| throttle.allowed_at())
     }
 
     pub(crate) fn at_most(&self, rate: f64) -> f64 {

@@ -17,7 +17,7 @@ pub(crate) struct ReceiveBuffer<P> {
     early: BTreeMap<u64, P>,
     early_bytes: u64,
     /// End of the data in order.
-    edge: u64,
+    in_order_end: u64,
     /// Bytes taken and released by the reader.
     read: u64,
     final_size: Option<u64>,
@@ -32,7 +32,7 @@ impl<P: Payload> ReceiveBuffer<P> {
             ready: VecDeque::new(),
             early: BTreeMap::new(),
             early_bytes: 0,
-            edge: 0,
+            in_order_end: 0,
             read: 0,
             final_size: None,
             highest: 0,
@@ -53,20 +53,20 @@ impl<P: Payload> ReceiveBuffer<P> {
         let end = offset + payload.len() as u64;
         self.check_final_size(stream, end, fin)?;
         self.highest = self.highest.max(end);
-        if end <= self.edge {
+        if end <= self.in_order_end {
             return Ok(0);
         }
         let before = self.received();
         let mut start = offset;
-        if start < self.edge {
-            let _ = payload.split_to((self.edge - start) as usize);
-            start = self.edge;
+        if start < self.in_order_end {
+            let _ = payload.split_to((self.in_order_end - start) as usize);
+            start = self.in_order_end;
         }
-        if start == self.edge && self.early.is_empty() {
+        if start == self.in_order_end && self.early.is_empty() {
             self.push_ready(payload);
         } else {
             self.insert_early(start, payload);
-            self.move_up();
+            self.promote_early();
         }
         if self.received() > limit {
             return Err(ProtocolError::Window {
@@ -101,7 +101,7 @@ impl<P: Payload> ReceiveBuffer<P> {
 
     fn push_ready(&mut self, payload: P) {
         let len = payload.len() as u64;
-        self.edge += len;
+        self.in_order_end += len;
         if self.discard {
             self.read += len;
         } else if len > 0 {
@@ -161,9 +161,9 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.early.insert(start, payload);
     }
 
-    fn move_up(&mut self) {
+    fn promote_early(&mut self) {
         while let Some(entry) = self.early.first_entry() {
-            if *entry.key() != self.edge {
+            if *entry.key() != self.in_order_end {
                 break;
             }
             let piece = entry.remove();
@@ -179,7 +179,7 @@ impl<P: Payload> ReceiveBuffer<P> {
 
     pub(crate) fn release(&mut self, bytes: u64) {
         if !self.discard {
-            self.read = self.edge.min(self.read + bytes);
+            self.read = self.in_order_end.min(self.read + bytes);
         }
     }
 
@@ -190,7 +190,7 @@ impl<P: Payload> ReceiveBuffer<P> {
     pub(crate) fn discard(&mut self) {
         self.discard = true;
         self.ready.clear();
-        self.read = self.edge;
+        self.read = self.in_order_end;
     }
 
     pub(crate) fn is_discarding(&self) -> bool {
@@ -207,7 +207,7 @@ impl<P: Payload> ReceiveBuffer<P> {
     }
 
     pub(crate) fn received(&self) -> u64 {
-        self.edge + self.early_bytes
+        self.in_order_end + self.early_bytes
     }
 
     /// Returns the bytes held: in total, and behind a gap.
@@ -215,13 +215,12 @@ impl<P: Payload> ReceiveBuffer<P> {
         (self.received() - self.read, self.early_bytes)
     }
 
-    /// Whether everything has arrived and was read.
     pub(crate) fn is_finished(&self) -> bool {
         self.final_size == Some(self.read)
     }
 
     /// Whether the end is known, and everything before it has arrived.
     pub(crate) fn is_whole(&self) -> bool {
-        self.final_size == Some(self.edge)
+        self.final_size == Some(self.in_order_end)
     }
 }

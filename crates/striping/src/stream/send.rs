@@ -1,12 +1,12 @@
 //! Send buffer of a stream: data written, sent and acknowledged.
 
-mod search;
+mod part_search;
 
 use std::collections::VecDeque;
 
 use ropewalk_transport::{Deadline, Deadlines, RangeSet};
 
-use self::search::Openings;
+use self::part_search::PartStarts;
 use crate::Payload;
 
 /// A frame that would need several pieces ends with the first one if that is at least this long; shorter
@@ -25,10 +25,10 @@ pub(crate) struct SendBuffer<P> {
     /// Ranges to transmit or retransmit.
     pending: RangeSet,
     /// Ranges sent at least once, which count against the window.
-    claimed: RangeSet,
-    /// The intersection of `pending` and `claimed`: ranges to retransmit. It has few ranges, if any; the
+    ever_sent: RangeSet,
+    /// The intersection of `pending` and `ever_sent`: ranges to retransmit. It has few ranges, if any; the
     /// other two have many.
-    again: RangeSet,
+    to_retransmit: RangeSet,
     acknowledged: RangeSet,
     /// The peer's limit on distinct bytes sent.
     limit: u64,
@@ -37,7 +37,7 @@ pub(crate) struct SendBuffer<P> {
     fin_acknowledged: bool,
     /// Where parts may begin while the window allows no new data ahead of the lowest; cleared when anything
     /// but a write changes the pending ranges.
-    openings: Openings,
+    part_starts: PartStarts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +53,14 @@ impl<P: Payload> SendBuffer<P> {
             written: 0,
             deadlines: None,
             pending: RangeSet::default(),
-            claimed: RangeSet::default(),
-            again: RangeSet::default(),
+            ever_sent: RangeSet::default(),
+            to_retransmit: RangeSet::default(),
             acknowledged: RangeSet::default(),
             limit,
             finished: false,
             fin_pending: false,
             fin_acknowledged: false,
-            openings: Openings::default(),
+            part_starts: PartStarts::default(),
         }
     }
 
@@ -81,7 +81,6 @@ impl<P: Payload> SendBuffer<P> {
         self.pieces.push_back((start, piece));
     }
 
-    /// Sets the deadline of the data written from this offset on.
     pub(crate) fn note_deadline(&mut self, start: u64, deadline: Deadline) {
         let base = self.base();
         let deadlines = self.deadlines.get_or_insert_default();
@@ -110,7 +109,6 @@ impl<P: Payload> SendBuffer<P> {
         self.finished
     }
 
-    /// Returns the bytes held: from the first unacknowledged one on.
     pub(crate) fn held(&self) -> u64 {
         self.written - self.base()
     }
@@ -128,7 +126,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Returns the highest end of the data sent so far.
     pub(crate) fn sent_end(&self) -> u64 {
-        self.claimed.last().map_or(0, |(_, end)| end)
+        self.ever_sent.last().map_or(0, |(_, end)| end)
     }
 
     pub(crate) fn written(&self) -> u64 {
@@ -139,7 +137,6 @@ impl<P: Payload> SendBuffer<P> {
         self.pending.covered()
     }
 
-    /// Whether everything is acknowledged, the end of the stream included.
     pub(crate) fn is_done(&self) -> bool {
         self.fin_acknowledged && self.base() == self.written
     }
@@ -152,21 +149,19 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     fn credit(&self) -> u64 {
-        self.limit - self.claimed.covered()
+        self.limit - self.ever_sent.covered()
     }
 
-    /// Returns the pending bytes that the window allows.
     pub(crate) fn sendable(&self) -> u64 {
         self.credit().min(self.pending.covered())
     }
 
-    /// Returns the bytes sent above the lowest one that was never sent.
-    fn ahead(&self) -> u64 {
-        self.claimed.covered() - self.lowest()
+    fn sent_ahead(&self) -> u64 {
+        self.ever_sent.covered() - self.lowest_unsent()
     }
 
-    fn lowest(&self) -> u64 {
-        match self.claimed.first() {
+    fn lowest_unsent(&self) -> u64 {
+        match self.ever_sent.first() {
             Some((0, end)) => end,
             _ => 0,
         }
@@ -174,19 +169,19 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Returns the bytes that may be sent ahead of the lowest one that was never sent.
     fn credit_ahead(&self) -> u64 {
-        self.credit().saturating_sub(self.ahead()) / 2
+        self.credit().saturating_sub(self.sent_ahead()) / 2
     }
 
     pub(crate) fn is_ready(&self) -> bool {
         match self.pending.first() {
             None => self.fin_pending,
-            Some((start, _)) => self.credit() > 0 || self.claimed.containing(start).is_some(),
+            Some((start, _)) => self.credit() > 0 || self.ever_sent.containing(start).is_some(),
         }
     }
 
     /// Whether pending data must not be sent: beyond the window, or too far ahead of a gap.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
+    pub(crate) fn is_window_full(&self) -> bool {
+        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.sent_ahead())
     }
 
     pub(crate) fn is_window_blocked(&self) -> bool {
@@ -195,10 +190,10 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Marks a part as sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
-        self.openings.is_known = false;
+        self.part_starts.is_known = false;
         self.pending.remove(part.start, part.end);
-        self.again.remove(part.start, part.end);
-        self.claimed.insert(part.start, part.end);
+        self.to_retransmit.remove(part.start, part.end);
+        self.ever_sent.insert(part.start, part.end);
         let fin = self.ends_at(part.end);
         if fin {
             self.fin_pending = false;
@@ -206,13 +201,12 @@ impl<P: Payload> SendBuffer<P> {
         fin
     }
 
-    /// Whether to send a frame without data that ends the stream.
-    pub(crate) fn owes_fin_alone(&self) -> bool {
+    pub(crate) fn must_send_bare_fin(&self) -> bool {
         self.fin_pending && self.pending.is_empty()
     }
 
     /// Returns an empty part at the end of the stream.
-    pub(crate) fn end_alone(&self) -> Part {
+    pub(crate) fn bare_fin(&self) -> Part {
         Part {
             start: self.written,
             end: self.written,
@@ -258,8 +252,8 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
         self.acknowledged.insert(start, end);
         if self.pending.remove(start, end) > 0 {
-            self.openings.is_known = false;
-            self.again.remove(start, end);
+            self.part_starts.is_known = false;
+            self.to_retransmit.remove(start, end);
         }
         if fin {
             self.fin_acknowledged = true;
@@ -285,24 +279,24 @@ impl<P: Payload> SendBuffer<P> {
     /// Queues a part for retransmission whose carrier has failed or is silent, except for bytes acknowledged
     /// otherwise. Returns the number of bytes.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
-        self.openings.is_known = false;
+        self.part_starts.is_known = false;
         if fin && !self.fin_acknowledged {
             self.fin_pending = true;
         }
         let mut again = self.pending.insert(start, end);
-        self.again.insert(start, end);
+        self.to_retransmit.insert(start, end);
         for (from, to) in self.acknowledged.within(start, end) {
             again -= self.pending.remove(from, to);
-            self.again.remove(from, to);
+            self.to_retransmit.remove(from, to);
         }
         again
     }
 
     /// Cancels the retransmission of a part whose carrier is alive. Returns whether any of it was still
     /// queued.
-    pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
-        self.openings.is_known = false;
-        self.again.remove(start, end);
+    pub(crate) fn cancel_lost(&mut self, start: u64, end: u64, fin: bool) -> bool {
+        self.part_starts.is_known = false;
+        self.to_retransmit.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
         if fin {
             self.fin_pending = false;
@@ -314,17 +308,16 @@ impl<P: Payload> SendBuffer<P> {
         self.acknowledged.covered() > self.base()
     }
 
-    /// Whether bytes behind `start` have arrived and are blocked by it.
-    pub(crate) fn is_held_up_by(&self, start: u64) -> bool {
+    pub(crate) fn is_blocked_by(&self, start: u64) -> bool {
         let base = self.base();
         start <= base && self.acknowledged.covered() > base
     }
 
     pub(crate) fn clear(&mut self) {
-        self.openings.is_known = false;
+        self.part_starts.is_known = false;
         self.pieces.clear();
         self.pending = RangeSet::default();
-        self.again = RangeSet::default();
+        self.to_retransmit = RangeSet::default();
         self.fin_pending = false;
     }
 }

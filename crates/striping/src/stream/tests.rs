@@ -59,7 +59,7 @@ fn half_of_the_window_may_lie_ahead() {
 }
 
 #[test]
-fn ahead_what_is_too_short_is_passed_over() {
+fn short_parts_ahead_are_skipped() {
     let mut send = written(10_000, 10_000);
     for (start, end) in [(1000, 2000), (2300, 5000)] {
         send.take(Part { start, end });
@@ -73,7 +73,7 @@ fn ahead_what_is_too_short_is_passed_over() {
 }
 
 #[test]
-fn what_arrived_otherwise_is_not_sent_again() {
+fn acknowledged_parts_are_not_retransmitted() {
     let mut send = written(1000, 1000);
     send.take(Part {
         start: 0,
@@ -81,24 +81,24 @@ fn what_arrived_otherwise_is_not_sent_again() {
     });
     send.on_acknowledged(200, 400, false);
     assert_eq!(send.on_lost(0, 500, false), 300);
-    assert!(send.is_held_up_by(0));
+    assert!(send.is_blocked_by(0));
     assert_eq!(send.pending(), 300);
     send.on_acknowledged(0, 200, false);
     assert_eq!((send.base(), send.pending(), send.held()), (400, 100, 600));
     // Its carrier is alive: nothing is retransmitted.
-    assert!(send.on_found(0, 500, false));
+    assert!(send.cancel_lost(0, 500, false));
     assert_eq!(send.pending(), 0);
 }
 
 #[test]
-fn the_end_goes_with_the_last_byte_or_alone() {
+fn fin_is_sent_with_last_byte_or_alone() {
     let mut send = written(100, 1000);
     send.finish();
     assert!(send.take(Part { start: 0, end: 100 }));
     send.on_lost(0, 100, true);
-    assert!(!send.owes_fin_alone());
+    assert!(!send.must_send_bare_fin());
     send.on_acknowledged(0, 100, false);
-    assert!(send.owes_fin_alone() && !send.is_done());
+    assert!(send.must_send_bare_fin() && !send.is_done());
     send.on_acknowledged(100, 100, true);
     assert!(send.is_done());
 }
@@ -127,7 +127,7 @@ fn the_end_of_a_stream_does_not_move() {
 }
 
 #[test]
-fn beyond_the_window_is_refused_by_distinct_bytes() {
+fn distinct_bytes_beyond_window_are_refused() {
     let mut receive = ReceiveBuffer::new();
     assert_eq!(receive.insert(1, 1 << 40, Length(60), false, 100), Ok(60));
     assert_eq!(receive.insert(1, 1 << 40, Length(60), false, 100), Ok(0));
@@ -139,7 +139,7 @@ fn beyond_the_window_is_refused_by_distinct_bytes() {
 }
 
 #[test]
-fn a_stream_of_crumbs_is_refused() {
+fn too_many_fragments_are_refused() {
     let mut receive = ReceiveBuffer::new();
     let crumbs = (1..10_000).map(|at| receive.insert(1, at * 2, Length(1), false, 1 << 16));
     let refused = crumbs.filter_map(Result::err).next();
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn a_part_ahead_is_the_one_that_a_look_at_all_gaps_finds(
+    fn part_ahead_equals_full_scan(
         window in 1_u64..6000,
         steps in prop::collection::vec((0_u8..6, 0_u64..3000, 1_u64..400, 0_u64..200), 1..80),
     ) {
@@ -196,9 +196,9 @@ proptest! {
                 (2 * skip, most, least),
             ] {
                 let found = send.part_ahead(skip, most, least);
-                prop_assert_eq!(found, send.find_part_in_all(skip, most, least));
+                prop_assert_eq!(found, send.find_part_by_scan(skip, most, least));
             }
-            prop_assert!(send.knows_what_is_sent_again());
+            prop_assert!(send.retransmissions_are_consistent());
             let chosen = sent.get(skip as usize % sent.len().max(1)).copied();
             match (step, found, chosen) {
                 (0, ..) => send.write(Length(most as usize)),
@@ -214,7 +214,7 @@ proptest! {
                     send.on_window(window + send.base());
                 }
                 (5, _, Some(part)) => {
-                    send.on_found(part.start, part.end, false);
+                    send.cancel_lost(part.start, part.end, false);
                 }
                 _ => send.write(Length(10 * most as usize)),
             }
@@ -248,7 +248,7 @@ proptest! {
 }
 
 #[test]
-fn what_waits_first_says_by_when_it_is_due() {
+fn next_deadline_is_of_first_pending_byte() {
     let due = Deadline {
         at: Time::from_millis(20),
         span: Time::from_millis(10),

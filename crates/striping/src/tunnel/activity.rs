@@ -42,7 +42,6 @@ impl Activity {
         self.packet_at
     }
 
-    /// Returns when the tunnel becomes quiet without another packet.
     pub(super) fn quiet_at(&self) -> Time {
         self.packet_at + QUIET_AFTER
     }
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thin_stream_does_not_keep_the_tunnel_busy() {
+    fn thin_stream_leaves_tunnel_not_busy() {
         let mut activity = Activity::default();
         for number in 0..500 {
             let at = pass(&mut activity, MS(number * 10), 1, 200);
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_much_has_passed_keeps_busy_is_quiet_two_seconds_after_the_last_packet() {
+    fn busy_tunnel_is_quiet_two_seconds_after_last_packet() {
         let mut activity = Activity::default();
         let last = pass(&mut activity, MS(0), 1000, 1400);
         assert!(activity.is_surely_busy(last + MS(1000)));
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn much_that_has_passed_is_forgotten_after_ten_seconds_of_little() {
+    fn busy_tunnel_ends_after_ten_seconds_of_little_traffic() {
         let mut activity = Activity::default();
         let last = pass(&mut activity, MS(0), 1000, 1400);
         for second in 1..9 {

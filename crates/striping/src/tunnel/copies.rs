@@ -2,9 +2,9 @@
 
 use ropewalk_quantities::Time;
 
-use super::room::give_back;
-use super::sending::Transmit;
-use crate::copies::Copies as Queues;
+use super::sender_types::Transmit;
+use super::shrink::shrink;
+use crate::copies::CopyQueues as Queues;
 
 /// A copy that has been queued for this long is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
@@ -50,7 +50,6 @@ impl<P: Clone> Copies<P> {
         self.waiting.clear();
     }
 
-    /// Returns the next copy for one of these links that has room.
     pub(super) fn next(
         &mut self,
         now: Time,
@@ -63,7 +62,7 @@ impl<P: Clone> Copies<P> {
             while waiting.front().is_some_and(|copy| is_old(copy, now)) {
                 waiting.pop_front();
             }
-            give_back(waiting);
+            shrink(waiting);
         }
         links.iter().copied().find_map(|link| {
             let waiting = self.waiting.of(link)?;
@@ -74,10 +73,9 @@ impl<P: Clone> Copies<P> {
         })
     }
 
-    /// Iterates over the links for which copies are queued.
-    pub(super) fn waited_for(&self, links: &[usize]) -> impl Iterator<Item = usize> {
+    pub(super) fn links_with_copies(&self, links: &[usize]) -> impl Iterator<Item = usize> {
         let links = links.iter().copied();
-        links.filter(|&link| self.waiting.waits_for(link))
+        links.filter(|&link| self.waiting.has_copies_for(link))
     }
 }
 
@@ -104,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn each_other_link_gets_a_copy_once_it_has_room_while_it_is_fresh() {
+    fn fresh_copies_are_sent_on_other_links_with_room() {
         let mut copies = Copies::default();
         let now = Time::from_secs(1);
         assert_eq!(copies.next(now, &[0, 2], |_| true), None);
         copies.put(&packet(0, 7), &[0, 2]);
         copies.put(&packet(2, 8), &[0, 2]);
-        assert!(copies.waited_for(&[0, 1, 2]).eq([0, 2]));
+        assert!(copies.links_with_copies(&[0, 1, 2]).eq([0, 2]));
         assert_eq!(
             copies.next(now, &[0, 2], |link| link == 0),
             Some(packet(0, 8))

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use ropewalk_quantities::Time;
 
-use super::inbound::REPORT_INTERVAL;
-use super::outbound::Report;
+use super::link_receiver::REPORT_INTERVAL;
+use super::link_sender::FeedbackReport;
 use super::windowed::Windowed;
 
 const MEMORY: Time = Time::from_secs(10);
@@ -15,7 +15,7 @@ const MIN_MEAN: Time = Time::from_millis(40);
 const UNKNOWN: Time = Time::from_millis(100);
 
 #[derive(Clone, Debug)]
-pub(super) struct Delays {
+pub(super) struct LinkDelays {
     least_round_trip: Windowed<Reverse<Time>>,
     least_one_way: Windowed<Reverse<i64>>,
     /// As in RFC 6298, section 2.
@@ -39,9 +39,9 @@ struct Mean {
     count: u64,
 }
 
-impl Default for Delays {
-    fn default() -> Delays {
-        Delays {
+impl Default for LinkDelays {
+    fn default() -> LinkDelays {
+        LinkDelays {
             least_round_trip: Windowed::new(MEMORY),
             least_one_way: Windowed::new(MEMORY),
             srtt: None,
@@ -56,10 +56,10 @@ impl Default for Delays {
     }
 }
 
-impl Delays {
+impl LinkDelays {
     /// Adds a report from feedback. A queue raises all delays of an eighth of a round trip. On a short link
     /// the floor does not rise: every mean includes the queue that the window allows there.
-    pub(super) fn note(&mut self, now: Time, report: &Report, is_short: bool) {
+    pub(super) fn note(&mut self, now: Time, report: &FeedbackReport, is_short: bool) {
         let round_trip = report.round_trip;
         self.least_round_trip.insert(now, Reverse(round_trip));
         self.least_one_way.insert(now, Reverse(report.one_way));
@@ -153,8 +153,8 @@ impl Delays {
 mod tests {
     use super::*;
 
-    fn report(round_trip: u64, one_way: i64) -> Report {
-        Report {
+    fn report(round_trip: u64, one_way: i64) -> FeedbackReport {
+        FeedbackReport {
             round_trip: Time::from_millis(round_trip),
             one_way,
             rate: None,
@@ -165,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_what_stands_for_an_eighth_of_a_round_trip() {
+    fn queue_needs_an_eighth_of_a_round_trip() {
         let queueing = |standing: u64| {
-            let mut delays = Delays::default();
+            let mut delays = LinkDelays::default();
             for ms in 0..200 {
                 let waits = if ms < 200 - standing { 0 } else { 12 };
                 let report = report(80 + waits, waits as i64 * 1000);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_floor_is_the_least_mean_and_not_the_least_round_trip() {
-        let mut delays = Delays::default();
+        let mut delays = LinkDelays::default();
         assert_eq!(delays.floor(), UNKNOWN);
         for number in 0..200 {
             let round_trip = if number % 2 == 0 { 30 } else { 50 };
@@ -197,10 +197,10 @@ mod tests {
     #[test]
     fn the_floor_of_a_short_link_does_not_rise_with_its_own_queue() {
         for (is_short, expected) in [(true, 200), (false, 5_200)] {
-            let mut delays = Delays::default();
+            let mut delays = LinkDelays::default();
             for number in 0..6_100 {
                 let queue = if number < 100 { 0 } else { 5_000 };
-                let report = Report {
+                let report = FeedbackReport {
                     round_trip: Time::from_micros(200 + queue),
                     ..report(0, queue as i64)
                 };

@@ -31,7 +31,7 @@ const SMALL_ROUNDS: u32 = 8;
 
 /// Bytes in flight of the connections inside, with their growth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum InFlight {
+pub(super) enum InFlightTrend {
     /// The last round; they grow as in slow start, or nothing is known yet.
     Doubling(u64),
     /// The last round; they grow more slowly.
@@ -96,12 +96,12 @@ impl Demand {
         }
     }
 
-    pub(super) fn in_flight(&self) -> InFlight {
+    pub(super) fn in_flight(&self) -> InFlightTrend {
         let most = self.rounds.iter().copied().max().unwrap_or(MIN_BYTES);
         match self.flat == FLAT_ROUNDS || self.small == SMALL_ROUNDS {
-            true => InFlight::Settled(most),
-            false if self.doubles || self.best == 0 => InFlight::Doubling(most),
-            false => InFlight::Growing(most),
+            true => InFlightTrend::Settled(most),
+            false if self.doubles || self.best == 0 => InFlightTrend::Doubling(most),
+            false => InFlightTrend::Growing(most),
         }
     }
 }
@@ -122,46 +122,46 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_grown_for_three_rounds_is_settled() {
+    fn three_flat_rounds_are_settled() {
         let in_flight = |rounds: &[u64]| after(rounds).in_flight();
-        assert_eq!(in_flight(&[]), InFlight::Doubling(MIN_BYTES));
+        assert_eq!(in_flight(&[]), InFlightTrend::Doubling(MIN_BYTES));
         let doubled = in_flight(&[30, 60, 120, 240, 480]);
-        assert_eq!(doubled, InFlight::Doubling(485_000));
-        assert_eq!(in_flight(&[30, 60, 80]), InFlight::Growing(85_000));
-        assert_eq!(in_flight(&[30, 60, 61, 62]), InFlight::Growing(67_000));
+        assert_eq!(doubled, InFlightTrend::Doubling(485_000));
+        assert_eq!(in_flight(&[30, 60, 80]), InFlightTrend::Growing(85_000));
+        assert_eq!(in_flight(&[30, 60, 61, 62]), InFlightTrend::Growing(67_000));
         let settled = in_flight(&[30, 60, 61, 62, 60]);
-        assert_eq!(settled, InFlight::Settled(67_000));
+        assert_eq!(settled, InFlightTrend::Settled(67_000));
     }
 
     #[test]
-    fn handshakes_say_nothing() {
+    fn handshakes_are_ignored() {
         let in_flight = after(&[1, 1, 1, 1, 1, 30]).in_flight();
-        assert_eq!(in_flight, InFlight::Doubling(35_000));
+        assert_eq!(in_flight, InFlightTrend::Doubling(35_000));
     }
 
     /// In the pauses of an interactive session nothing is in flight for whole rounds.
     #[test]
-    fn what_stays_small_for_eight_rounds_is_settled() {
+    fn eight_small_rounds_are_settled() {
         let in_flight = |rounds: &[u64]| after(rounds).in_flight();
-        assert_eq!(in_flight(&[10; 7]), InFlight::Doubling(MIN_BYTES));
-        assert_eq!(in_flight(&[10; 8]), InFlight::Settled(MIN_BYTES));
+        assert_eq!(in_flight(&[10; 7]), InFlightTrend::Doubling(MIN_BYTES));
+        assert_eq!(in_flight(&[10; 8]), InFlightTrend::Settled(MIN_BYTES));
         let pause = [&[10; 7][..], &[0], &[10; 7]].concat();
-        assert_eq!(in_flight(&pause), InFlight::Doubling(MIN_BYTES));
+        assert_eq!(in_flight(&pause), InFlightTrend::Doubling(MIN_BYTES));
         let mixed = [10, 16, 10, 16, 12, 10, 17, 10];
-        assert_eq!(in_flight(&mixed), InFlight::Settled(22_000));
+        assert_eq!(in_flight(&mixed), InFlightTrend::Settled(22_000));
         let then = [&mixed[..], &[60]].concat();
-        assert_eq!(in_flight(&then), InFlight::Doubling(65_000));
+        assert_eq!(in_flight(&then), InFlightTrend::Doubling(65_000));
     }
 
     #[test]
-    fn who_comes_after_a_pause_is_not_told_by_who_was_there_before() {
+    fn pause_resets_earlier_rounds() {
         let before = [400, 400, 400, 400];
         let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).in_flight();
-        assert_eq!(then(&[0, 0]), InFlight::Settled(405_000));
-        assert_eq!(then(&[0, 0, 14]), InFlight::Doubling(MIN_BYTES));
+        assert_eq!(then(&[0, 0]), InFlightTrend::Settled(405_000));
+        assert_eq!(then(&[0, 0, 14]), InFlightTrend::Doubling(MIN_BYTES));
         let grown = then(&[0, 0, 14, 30, 60, 120, 200]);
-        assert_eq!(grown, InFlight::Doubling(205_000));
+        assert_eq!(grown, InFlightTrend::Doubling(205_000));
         let settled = then(&[0, 0, 14, 30, 30, 30, 30]);
-        assert_eq!(settled, InFlight::Settled(35_000));
+        assert_eq!(settled, InFlightTrend::Settled(35_000));
     }
 }

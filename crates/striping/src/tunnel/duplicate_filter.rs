@@ -6,10 +6,10 @@ use super::replay::ReplayWindow;
 
 /// Packets of each lane within a window; anything older counts as a duplicate.
 #[derive(Debug, Default)]
-pub(super) struct DuplicateFilter(Vec<Option<Box<Lane>>>);
+pub(super) struct DuplicateFilter(Vec<Option<Box<LaneWindow>>>);
 
 #[derive(Debug, Default)]
-struct Lane {
+struct LaneWindow {
     window: ReplayWindow,
     newest: u64,
 }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_of_each_lane_is_taken_once_beyond_32_bits_too() {
+    fn each_sequence_is_accepted_once_beyond_32_bits() {
         let mut filter = DuplicateFilter::default();
         assert!(filter.take(sequencing(0, 0)) && filter.take(sequencing(255, 0)));
         assert!(!filter.take(sequencing(0, 0)) && !filter.take(sequencing(255, 0)));
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_place_is_taken_twice(sequences in prop::collection::vec((0u8..3, 0u32..5000), 0..500)) {
+        fn no_sequence_is_accepted_twice(sequences in prop::collection::vec((0u8..3, 0u32..5000), 0..500)) {
             let (mut filter, mut taken) = (DuplicateFilter::default(), HashSet::new());
             for (lane, sequence) in sequences {
                 if filter.take(sequencing(lane, sequence)) {

@@ -19,7 +19,7 @@ const MAX_PACKETS: usize = 1 << 15;
 
 #[derive(Debug)]
 pub(super) struct FairQueue<P> {
-    lanes: Vec<Lane<P>>,
+    lanes: Vec<LaneQueue<P>>,
     /// Active lanes in the order of their turns: newly active ones, then the others.
     new: VecDeque<u8>,
     old: VecDeque<u8>,
@@ -30,7 +30,7 @@ pub(super) struct FairQueue<P> {
 }
 
 #[derive(Debug)]
-struct Lane<P> {
+struct LaneQueue<P> {
     /// `Some` while it is active.
     packets: Option<Fifo<P>>,
     deficit: i64,
@@ -38,7 +38,7 @@ struct Lane<P> {
 
 impl<P> FairQueue<P> {
     pub(super) fn new() -> FairQueue<P> {
-        let lanes = (0..LANES).map(|_| Lane {
+        let lanes = (0..LANES).map(|_| LaneQueue {
             packets: None,
             deficit: 0,
         });
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_dropped_from_the_longest_lane() {
+    fn excess_is_dropped_from_the_longest_lane() {
         let mut queue = filled(&[(1, 5), (2, 2)]);
         assert_eq!(queue.make_room(2, 1000, 8000), (0, true));
         assert_eq!(queue.make_room(1, 1000, 7000), (0, false));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_lane_what_waits_longest_stays() {
+    fn oldest_packets_of_a_lane_are_kept() {
         let mut queue = filled(&[(1, 5)]);
         assert_eq!(queue.cut(5000), 0);
         assert_eq!(queue.cut(3500), 2);

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn data_and_openings_are_in_step_and_acknowledgements_have_no_order() {
+    fn tcp_data_are_in_step_and_pure_acks_unordered() {
         let class =
             |flags, payload| Flow::of(&packet(protocol::TCP, 0, &tcp(1000, flags, payload))).class;
         assert_eq!(class(TcpFlags::SYN, 0), Class::Opening);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_and_what_is_no_flow_is_urgent() {
+    fn marked_and_flowless_packets_are_urgent() {
         let data = tcp(1000, TcpFlags::ACK, 100);
         assert_eq!(
             Flow::of(&packet(protocol::TCP, AF21 << 2, &data)).class,

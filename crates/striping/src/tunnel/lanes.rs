@@ -19,19 +19,19 @@ pub(super) struct Lanes {
     second: Time,
     /// When the connection of each lane began, or last exceeded the limit.
     busy_at: [Time; LANES],
-    went: [Went; LANES],
+    went: [LastTransmission; LANES],
 }
 
 /// Transmission of the last packet of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Went {
+enum LastTransmission {
     /// Kept until it arrives, for retransmission.
     #[default]
     Kept,
-    /// On a wire, for which nothing is kept.
-    ByWire,
-    /// On a wire that has failed since: it is never retransmitted.
-    ByDeadWire,
+    /// On a pass-through link, for which nothing is kept.
+    OnPassthrough,
+    /// On a pass-through link that has failed since: it is never retransmitted.
+    OnFailedPassthrough,
 }
 
 impl Default for Lanes {
@@ -41,7 +41,7 @@ impl Default for Lanes {
             bytes: [0; LANES],
             second: Time::ZERO,
             busy_at: [Time::ZERO; LANES],
-            went: [Went::Kept; LANES],
+            went: [LastTransmission::Kept; LANES],
         }
     }
 }
@@ -53,24 +53,27 @@ impl Lanes {
         (*next - 1) as u32
     }
 
-    /// Notes that the wire is no longer one, or has failed.
-    pub(super) fn end_wire(&mut self, has_died: bool) {
+    pub(super) fn end_passthrough(&mut self, has_died: bool) {
         for went in &mut self.went {
-            if *went == Went::ByWire {
+            if *went == LastTransmission::OnPassthrough {
                 *went = match has_died {
-                    true => Went::ByDeadWire,
-                    false => Went::Kept,
+                    true => LastTransmission::OnFailedPassthrough,
+                    false => LastTransmission::Kept,
                 };
             }
         }
     }
 
-    /// Notes that a packet of a lane is sent, `by_wire` or kept. Returns whether the receiver must deliver it
-    /// without waiting for missing packets before it.
-    pub(super) fn goes_at_once(&mut self, lane: u8, by_wire: bool) -> bool {
-        let next = if by_wire { Went::ByWire } else { Went::Kept };
+    /// Notes that a packet of a lane is sent, `by_passthrough` or kept. Returns whether the receiver must
+    /// deliver it without waiting for missing packets before it.
+    pub(super) fn is_delivered_at_once(&mut self, lane: u8, by_passthrough: bool) -> bool {
+        let next = if by_passthrough {
+            LastTransmission::OnPassthrough
+        } else {
+            LastTransmission::Kept
+        };
         let before = mem::replace(&mut self.went[usize::from(lane)], next);
-        by_wire || before == Went::ByDeadWire
+        by_passthrough || before == LastTransmission::OnFailedPassthrough
     }
 
     pub(super) fn open(&mut self, now: Time, lane: u8) {

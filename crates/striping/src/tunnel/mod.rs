@@ -21,8 +21,8 @@
 //! rate and long delay, which would delay all others more than it contributes, is left out, and tried again
 //! from time to time.
 //!
-//! A link that is alone is used as a *wire*: there is no other link to share or keep in step with, so packets
-//! pass without rate control, and the connections inside probe its rate.
+//! A link that is alone is used as a *pass-through link*: there is no other link to share or keep in step
+//! with, so packets pass without rate control, and the connections inside probe its rate.
 
 mod activity;
 mod copies;
@@ -32,42 +32,42 @@ mod demand;
 mod duplicate_filter;
 mod fair_queue;
 mod flow;
-mod gaps;
-mod inbound;
 mod lanes;
-mod losses;
-mod outbound;
+mod link_receiver;
+mod link_sender;
+mod loss_report;
 mod path_mtu;
 mod queue;
 mod queue_limit;
+mod random_loss_detector;
 mod rate_control;
 mod receiver;
 mod replay;
 mod resequencer;
 mod retransmit_buffer;
-mod room;
 mod scheduler;
 mod selection;
 mod sender;
-mod sending;
+mod sender_types;
+mod shrink;
 mod silence;
 mod startup;
 mod terms_announcer;
 mod train;
 mod windowed;
 
-pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};
+pub use datagram::{DATAGRAM_OVERHEAD, DatagramLengths, SINGLE_PACKET_OVERHEAD, SharedDatagram};
 pub use flow::{Class, Flow};
-pub use inbound::Inbound;
-pub use outbound::{Outbound, Report};
+pub use link_receiver::LinkReceiver;
+pub use link_sender::{FeedbackReport, LinkSender};
 pub use path_mtu::{IPV6_MIN_MTU, PathMtuConfig};
 pub use rate_control::RateControl;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use replay::ReplayWindow;
-pub use resequencer::{Held, Resequencer, ResequencerCounters};
+pub use resequencer::{HeldPacket, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
 pub use sender::Sender;
-pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
+pub use sender_types::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 pub use terms_announcer::{AnnouncedTerms, TermsAnnouncer};
 pub use windowed::Windowed;
 

@@ -6,8 +6,8 @@
 //!
 //! Unlike in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never carries less.
 //!
-//! As the last resort, a datagram that is longer than [`PathMtu::whole`] is sent in IP fragments. This
-//! happens in two cases:
+//! As the last resort, a datagram that is longer than [`PathMtu::max_unfragmented`] is sent in IP fragments.
+//! This happens in two cases:
 //!
 //! - From the first lost probe of a size in use until the search has found another. So a falling path MTU
 //!   costs a round trip or two.
@@ -104,14 +104,14 @@ pub struct Probe {
 #[derive(Clone, Debug)]
 pub struct PathMtu {
     config: PathMtuConfig,
-    phase: Phase,
+    phase: SearchPhase,
     plpmtu: u32,
     /// The largest acknowledged size; zero if there is none.
     low: u32,
     /// The smallest size that is too long.
     high: u32,
     carries_fragments: bool,
-    probe: Option<InFlight>,
+    probe: Option<SentProbe>,
     /// PROBE_COUNT: probes of this size that were lost in a row.
     lost: u32,
     number: u16,
@@ -129,7 +129,7 @@ pub struct PathMtu {
 
 /// Phase of the search (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum SearchPhase {
     Base,
     Search,
     /// Datagrams in fragments are being probed.
@@ -140,7 +140,7 @@ enum Phase {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct InFlight {
+struct SentProbe {
     number: u16,
     bytes: u32,
     at: Time,
@@ -155,7 +155,7 @@ impl PathMtu {
     pub fn new(now: Time, config: PathMtuConfig) -> PathMtu {
         PathMtu {
             config,
-            phase: Phase::Search,
+            phase: SearchPhase::Search,
             plpmtu: config.max,
             low: 0,
             high: config.max + 1,
@@ -181,8 +181,8 @@ impl PathMtu {
 
     /// Returns the length of the longest datagram to send in one piece. Longer ones are sent in fragments.
     #[must_use]
-    pub fn whole(&self) -> u32 {
-        let is_doubted = self.lost > 0 && self.phase == Phase::SearchComplete;
+    pub fn max_unfragmented(&self) -> u32 {
+        let is_doubted = self.lost > 0 && self.phase == SearchPhase::SearchComplete;
         let is_untested = self.lost == 0 && self.high > self.config.max;
         match (is_doubted, is_untested) {
             (true, _) => self.config.base,
@@ -200,7 +200,7 @@ impl PathMtu {
     /// Searches the MTU of a new path of the link.
     pub fn on_new_path(&mut self, now: Time) {
         self.forget(now);
-        self.phase = Phase::Search;
+        self.phase = SearchPhase::Search;
         self.high = self.config.max + 1;
     }
 
@@ -246,7 +246,7 @@ impl PathMtu {
 
     /// Notes that the network interface refuses another datagram of this length: its MTU has fallen.
     pub fn on_refused(&mut self, now: Time, bytes: u32) {
-        if bytes <= self.whole() && self.phase != Phase::Error {
+        if bytes <= self.max_unfragmented() && self.phase != SearchPhase::Error {
             self.on_black_hole(now, bytes);
         }
     }
@@ -266,15 +266,15 @@ impl PathMtu {
         if now < at {
             return None;
         }
-        if self.phase == Phase::SearchComplete && bytes > self.low {
-            self.phase = Phase::Search;
+        if self.phase == SearchPhase::SearchComplete && bytes > self.low {
+            self.phase = SearchPhase::Search;
             self.high = self.config.max + 1;
             self.since = now;
         }
         // Zero is the token of pings that are not probes.
         self.number = self.number.wrapping_add(1).max(1);
         self.sent = self.sent.saturating_add(1);
-        self.probe = Some(InFlight {
+        self.probe = Some(SentProbe {
             number: self.number,
             bytes,
             at: now,
@@ -282,7 +282,7 @@ impl PathMtu {
             heard: false,
             until: now + self.probe_timer,
         });
-        let in_fragments = self.phase == Phase::Fragments;
+        let in_fragments = self.phase == SearchPhase::Fragments;
         let size = if in_fragments { IN_FRAGMENTS } else { bytes };
         Some(Probe {
             token: u32::from(self.number) << 16 | size,
@@ -318,7 +318,7 @@ impl PathMtu {
     pub fn poll_timeout(&self) -> Option<Time> {
         let next = match (self.probe, self.phase) {
             (Some(probe), _) => Some(probe.until),
-            (None, Phase::SearchComplete) => self.next().map(|(at, _)| at),
+            (None, SearchPhase::SearchComplete) => self.next().map(|(at, _)| at),
             (None, _) => Some(self.due),
         };
         match (next, self.settles_at()) {
@@ -329,10 +329,10 @@ impl PathMtu {
 
     fn next(&self) -> Option<(Time, u32)> {
         match self.phase {
-            Phase::Base | Phase::Error => Some((self.due, self.config.base)),
-            Phase::Search => Some((self.due, self.candidate())),
-            Phase::Fragments => Some((self.due, self.config.least)),
-            Phase::SearchComplete => {
+            SearchPhase::Base | SearchPhase::Error => Some((self.due, self.config.base)),
+            SearchPhase::Search => Some((self.due, self.candidate())),
+            SearchPhase::Fragments => Some((self.due, self.config.least)),
+            SearchPhase::SearchComplete => {
                 let at = self.due.max(self.confirmed_at + CONFIRMATION_TIMER);
                 let confirmation = self.doubtful.then_some((at, self.low));
                 let raise =
@@ -366,11 +366,11 @@ impl PathMtu {
         if self.plpmtu > 0 || self.carries_least() {
             self.plpmtu = self.plpmtu.max(self.low);
         }
-        if matches!(self.phase, Phase::Error) || self.low >= self.high {
+        if matches!(self.phase, SearchPhase::Error) || self.low >= self.high {
             self.high = self.config.max + 1;
         }
-        if self.phase != Phase::SearchComplete {
-            self.phase = Phase::Search;
+        if self.phase != SearchPhase::SearchComplete {
+            self.phase = SearchPhase::Search;
             self.finish(now);
         }
     }
@@ -378,8 +378,8 @@ impl PathMtu {
     fn acknowledge_fragments(&mut self, now: Time) {
         self.lost = 0;
         self.carries_fragments = true;
-        if self.phase == Phase::Fragments {
-            self.phase = Phase::Search;
+        if self.phase == SearchPhase::Fragments {
+            self.phase = SearchPhase::Search;
             self.finish(now);
         }
     }
@@ -392,43 +392,43 @@ impl PathMtu {
         self.lost = 0;
         self.due = now;
         match self.phase {
-            Phase::Search => {
+            SearchPhase::Search => {
                 self.high = bytes;
                 if self.low == 0 {
-                    self.phase = Phase::Base;
+                    self.phase = SearchPhase::Base;
                 }
                 self.finish(now);
             }
-            Phase::Base | Phase::Fragments | Phase::Error => {
-                self.phase = Phase::Error;
+            SearchPhase::Base | SearchPhase::Fragments | SearchPhase::Error => {
+                self.phase = SearchPhase::Error;
                 self.plpmtu = 0;
                 self.due = now + ERROR_TIMER;
             }
-            Phase::SearchComplete => self.on_black_hole(now, bytes),
+            SearchPhase::SearchComplete => self.on_black_hole(now, bytes),
         }
     }
 
     /// Restarts the search below a size that is no longer carried (section 4.3).
     fn on_black_hole(&mut self, now: Time, bytes: u32) {
         self.forget(now);
-        self.phase = Phase::Base;
+        self.phase = SearchPhase::Base;
         self.high = bytes;
     }
 
     /// Ends the search if the range is small enough.
     fn finish(&mut self, now: Time) {
         let found = self.low == self.config.max || self.high - self.low <= GRANULARITY;
-        if self.phase != Phase::Search || !found {
+        if self.phase != SearchPhase::Search || !found {
             return;
         }
         if self.plpmtu > 0 || self.carries_least() {
             self.plpmtu = self.low;
         }
         if self.carries_least() {
-            self.phase = Phase::SearchComplete;
+            self.phase = SearchPhase::SearchComplete;
             self.raise_at = now + PMTU_RAISE_TIMER;
         } else {
-            self.phase = Phase::Fragments;
+            self.phase = SearchPhase::Fragments;
         }
     }
 

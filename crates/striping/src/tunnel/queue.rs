@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 use super::lanes::Lanes;
-use super::room::give_back;
-use super::sending::Transmit;
+use super::sender_types::Transmit;
+use super::shrink::shrink;
 
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
@@ -50,14 +50,14 @@ impl<P> Fifo<P> {
     pub(super) fn pop(&mut self) -> Option<Queued<P>> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.bytes);
-        give_back(&mut self.packets);
+        shrink(&mut self.packets);
         Some(first)
     }
 
     pub(super) fn drop_last(&mut self) -> Option<u64> {
         let bytes = u64::from(self.packets.pop_back()?.bytes);
         self.bytes -= bytes;
-        give_back(&mut self.packets);
+        shrink(&mut self.packets);
         Some(bytes)
     }
 }

@@ -61,7 +61,7 @@ impl QueueLimit {
 
     /// Updates the limit for the links that are usable at `now`, a clock that may pause while no packets
     /// pass. Returns whether a link has gone, so that packets beyond the limit should be dropped.
-    pub(super) fn follow(&mut self, now: Time, links: &[usize], combined: CombinedLink) -> bool {
+    pub(super) fn update(&mut self, now: Time, links: &[usize], combined: CombinedLink) -> bool {
         let is_gone = |link: &usize| links.binary_search(link).is_err();
         let any_gone = self.links.iter().any(is_gone);
         if any_gone {
@@ -75,12 +75,11 @@ impl QueueLimit {
             true => PRODUCTS,
             false => UNKNOWN_PRODUCTS,
         };
-        self.go_on(now);
+        self.tick(now);
         any_gone
     }
 
-    /// Updates the limit at `now` for the same links with the same rates.
-    pub(super) fn go_on(&mut self, now: Time) {
+    pub(super) fn tick(&mut self, now: Time) {
         self.products.insert(now, self.product);
         let product = self.products.best().unwrap_or(0);
         self.bytes = product.saturating_mul(self.allowed).clamp(MIN, self.most);
@@ -102,42 +101,42 @@ mod tests {
         }
     }
 
-    fn follow(
+    fn update(
         limit: &mut QueueLimit,
         seconds: u64,
         links: &[usize],
         mbps: u64,
         known: bool,
     ) -> u64 {
-        let any_gone = limit.follow(Time::from_secs(seconds), links, combined(mbps, known));
+        let any_gone = limit.update(Time::from_secs(seconds), links, combined(mbps, known));
         assert!(!any_gone);
         limit.bytes()
     }
 
     #[test]
-    fn a_rate_that_falls_takes_room_away_after_ten_seconds() {
+    fn falling_rate_lowers_limit_after_ten_seconds() {
         let mut limit = QueueLimit::new(1 << 24);
-        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut limit, 11, &[0, 1], 40, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut limit, 12, &[0, 1], 40, true), PRODUCT);
+        assert_eq!(update(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        assert_eq!(update(&mut limit, 11, &[0, 1], 40, true), 2 * PRODUCT);
+        assert_eq!(update(&mut limit, 12, &[0, 1], 40, true), PRODUCT);
     }
 
     #[test]
-    fn a_link_that_goes_takes_its_room_with_it() {
+    fn lost_link_lowers_limit_at_once() {
         let mut limit = QueueLimit::new(1 << 24);
-        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
-        assert!(limit.follow(Time::from_secs(1), &[1], combined(40, true)));
+        assert_eq!(update(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        assert!(limit.update(Time::from_secs(1), &[1], combined(40, true)));
         assert_eq!(limit.bytes(), PRODUCT);
-        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        assert_eq!(update(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
     }
 
     #[test]
-    fn it_has_bounds() {
+    fn limit_has_bounds() {
         let mut limit = QueueLimit::new(2_500_000);
         assert_eq!(limit.bytes(), MIN);
-        assert_eq!(follow(&mut limit, 1, &[0], 1, true), MIN);
-        assert_eq!(follow(&mut limit, 1, &[0], 80, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut limit, 1, &[0], 80, false), 2_500_000);
+        assert_eq!(update(&mut limit, 1, &[0], 1, true), MIN);
+        assert_eq!(update(&mut limit, 1, &[0], 80, true), 2 * PRODUCT);
+        assert_eq!(update(&mut limit, 1, &[0], 80, false), 2_500_000);
         assert_eq!(QueueLimit::new(0).most, MIN);
     }
 }

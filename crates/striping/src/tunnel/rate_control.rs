@@ -12,13 +12,13 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use self::phases::Phase;
-use super::delays::Delays;
-use super::losses::Losses;
-use super::outbound::Outbound;
-use super::silence::Silence;
-use super::train::Train;
+use super::delays::LinkDelays;
+use super::link_sender::LinkSender;
+use super::random_loss_detector::RandomLossDetector;
+use super::silence::SilenceDetector;
+use super::train::PacketTrain;
 use super::windowed::Windowed;
-use crate::throttle::Throttle;
+use crate::rate_limiter::RateLimiter;
 
 mod estimate;
 mod liveness;
@@ -48,17 +48,17 @@ const MAX_MEASURING: Time = Time::from_millis(500);
 /// Rate control of one link, in one direction.
 #[derive(Clone, Debug)]
 pub struct RateControl {
-    outbound: Outbound,
+    link_sender: LinkSender,
     phase: Phase,
     rate: Windowed<u64>,
-    delays: Delays,
-    losses: Losses,
-    train: Train,
-    /// Whether it is a wire: everything is sent on it at once.
-    is_wire: bool,
+    delays: LinkDelays,
+    losses: RandomLossDetector,
+    train: PacketTrain,
+    /// Whether it is a pass-through link: everything is sent on it at once.
+    is_passthrough: bool,
     /// The largest window, in bytes, since a larger one last delivered nothing more: a rate that falls
     /// because the round trip grew does not reduce the window.
-    held: u64,
+    largest_window: u64,
     window: u64,
     /// When a delay near the minimum was last seen.
     near_least_at: Time,
@@ -66,8 +66,8 @@ pub struct RateControl {
     /// Extra data of the next probe, as a time at the link's rate.
     probe_by: Time,
     free_at: Time,
-    throttle: Option<Throttle>,
-    silence: Silence,
+    rate_limiter: Option<RateLimiter>,
+    silence: SilenceDetector,
     repeated_at: Time,
 }
 
@@ -76,74 +76,73 @@ impl RateControl {
     #[must_use]
     pub fn new(now: Time) -> RateControl {
         let mut control = RateControl {
-            outbound: Outbound::default(),
+            link_sender: LinkSender::default(),
             phase: Phase::startup(FIRST_WINDOW),
             rate: Windowed::new(Time::from_secs(1)),
-            delays: Delays::default(),
-            losses: Losses::default(),
-            train: Train::default(),
-            is_wire: false,
-            held: 0,
+            delays: LinkDelays::default(),
+            losses: RandomLossDetector::default(),
+            train: PacketTrain::default(),
+            is_passthrough: false,
+            largest_window: 0,
             window: FIRST_WINDOW,
             near_least_at: now,
             next_probe: now,
             probe_by: Time::ZERO,
             free_at: now,
-            throttle: None,
-            silence: Silence::new(now),
+            rate_limiter: None,
+            silence: SilenceDetector::new(now),
             repeated_at: Time::ZERO,
         };
-        control.follow_silence();
+        control.update_silence();
         control
     }
 
-    /// Sets whether the link is a wire, on which everything is sent at once: the connections inside probe its
-    /// rate. Its rate and delays are still measured.
-    pub fn set_wire(&mut self, is_wire: bool) {
-        if is_wire == self.is_wire {
+    /// Sets whether the link is a pass-through link, on which everything is sent at once: the connections
+    /// inside probe its rate. Its rate and delays are still measured.
+    pub fn set_passthrough(&mut self, is_passthrough: bool) {
+        if is_passthrough == self.is_passthrough {
             return;
         }
-        self.is_wire = is_wire;
-        if is_wire {
-            (self.held, self.free_at) = (0, Time::ZERO);
+        self.is_passthrough = is_passthrough;
+        if is_passthrough {
+            (self.largest_window, self.free_at) = (0, Time::ZERO);
         } else if self.is_lossy() {
             // The connections inside may have halved their windows several times, so their bytes in flight do
             // not show the link's rate.
-            self.phase = Phase::startup(self.outbound.in_flight().max(FIRST_WINDOW));
+            self.phase = Phase::startup(self.link_sender.in_flight().max(FIRST_WINDOW));
         }
         self.window = self.find_window();
     }
 
-    /// Shares the memory for datagrams in flight among `links` links.
     pub(super) fn share_memory(&mut self, links: usize) {
-        self.outbound.share(links);
+        self.link_sender.share(links);
     }
 
-    pub(super) fn is_wire(&self) -> bool {
-        self.is_wire
+    pub(super) fn is_passthrough(&self) -> bool {
+        self.is_passthrough
     }
 
-    pub(super) fn throttle(&mut self, rate: Option<Rate>) {
-        self.throttle = rate.map(Throttle::new);
+    pub(super) fn set_rate_limit(&mut self, rate: Option<Rate>) {
+        self.rate_limiter = rate.map(RateLimiter::new);
     }
 
     /// Returns when that limit allows the next datagram; zero without a limit.
-    pub(super) fn opens_at(&self) -> Time {
-        let throttle = self.throttle.as_ref();
-        throttle.map_or(Time::ZERO, Throttle::opens_at)
+    pub(super) fn allowed_at(&self) -> Time {
+        let rate_limiter = self.rate_limiter.as_ref();
+        rate_limiter.map_or(Time::ZERO, RateLimiter::allowed_at)
     }
 
-    pub(super) fn begin_anew(&mut self, now: Time) {
-        let mut outbound = mem::take(&mut self.outbound);
-        outbound.forget_outstanding();
-        let silence = self.silence.anew(now);
+    pub(super) fn reset(&mut self, now: Time) {
+        let mut link_sender = mem::take(&mut self.link_sender);
+        link_sender.forget_outstanding();
+        let silence = self.silence.reset(now);
         *self = RateControl {
-            outbound,
-            throttle: self.throttle,
+            link_sender,
+            rate_limiter: self.rate_limiter,
             silence,
             ..RateControl::new(now)
         };
-        self.follow_silence();
+        self.update_silence();
     }
 
     /// Whether a datagram may be sent on the link now.
@@ -156,18 +155,18 @@ impl RateControl {
     /// allow it.
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
-        // The connections inside retransmit data lost on a wire that is down.
-        let open = self.is_wire || self.silence.is_open();
-        let most = match self.is_wire {
+        // The connections inside retransmit data lost on a pass-through link that is down.
+        let open = self.is_passthrough || self.silence.is_open();
+        let most = match self.is_passthrough {
             true => MAX_UNCONTROLLED,
             false => self.window(),
         };
-        (open && self.outbound.in_flight() < most).then(|| self.free_at.max(self.opens_at()))
+        (open && self.link_sender.in_flight() < most).then(|| self.free_at.max(self.allowed_at()))
     }
 
     /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
-        if self.outbound.in_flight() == 0 {
+        if self.link_sender.in_flight() == 0 {
             self.silence.on_first_sent(now);
         }
         if let Some(rate) = self.pacing_rate() {
@@ -176,16 +175,16 @@ impl RateControl {
             let from = self.free_at.max(now.saturating_sub(credit));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
         }
-        if let Some(throttle) = &mut self.throttle {
-            throttle.on_sent(now, u64::from(bytes));
+        if let Some(rate_limiter) = &mut self.rate_limiter {
+            rate_limiter.on_sent(now, u64::from(bytes));
         }
-        let sent = self.outbound.sent_bytes();
-        let sequence = self.outbound.send(now, bytes, answered);
+        let sent = self.link_sender.sent_bytes();
+        let sequence = self.link_sender.send(now, bytes, answered);
         if self.train.on_sent(now, sequence, bytes, sent) {
             // The train is short: over a longer time its rate of arrival is not the link's rate.
-            self.outbound.note_limited();
+            self.link_sender.note_limited();
         }
-        self.follow_silence();
+        self.update_silence();
         sequence
     }
 
@@ -206,7 +205,7 @@ impl RateControl {
     pub fn note_limited(&mut self) -> bool {
         let is_limited = !self.is_full();
         if is_limited {
-            self.outbound.note_limited();
+            self.link_sender.note_limited();
         }
         is_limited
     }
@@ -216,7 +215,7 @@ impl RateControl {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.outbound.in_flight() >= self.window()
+        self.link_sender.in_flight() >= self.window()
     }
 
     /// Whether to send feedback on this link as well, since the last one was some time ago.
@@ -236,15 +235,15 @@ impl RateControl {
         } else {
             self.delays.floor().min(MAX_MEASURING)
         };
-        let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
+        let Some(report) = self.link_sender.on_feedback(now, feedback, span) else {
             return;
         };
         if self.silence.on_feedback(now) {
             self.phase = Phase::startup(FIRST_WINDOW);
             self.rate.clear();
-            self.held = 0;
+            self.largest_window = 0;
             self.free_at = now;
-            self.train = Train::default();
+            self.train = PacketTrain::default();
         }
         let is_short = self.is_short();
         self.delays.note(now, &report, is_short);
@@ -261,20 +260,21 @@ impl RateControl {
                 .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
             // With a standing queue the link is busy, although the tunnel had nothing more for it. With next
             // to nothing in flight, the delay is jitter, or the queue of other traffic.
-            let flew = self.outbound.in_flight() + report.gone;
-            let busy = self.delays.is_queueing(self.short_queue() * 2) && flew * 4 >= self.window;
+            let was_in_flight = self.link_sender.in_flight() + report.gone;
+            let busy =
+                self.delays.is_queueing(self.short_queue() * 2) && was_in_flight * 4 >= self.window;
             if !limited || busy || self.rate.best().is_none_or(|best| rate > best) {
                 self.rate.insert(now, rate);
             }
         }
         self.advance(now, &report);
         self.window = self.find_window();
-        self.follow_silence();
+        self.update_silence();
     }
 
     /// Discounts a datagram that was lost for its length, and not because of congestion.
     pub fn forgive_loss(&mut self) {
-        self.outbound.forgive_loss();
+        self.link_sender.forgive_loss();
         if let Phase::Startup(startup) = &mut self.phase {
             startup.forgive_loss();
         }
@@ -288,7 +288,7 @@ impl RateControl {
 
     /// Returns the sending end of the link.
     #[must_use]
-    pub fn outbound(&self) -> &Outbound {
-        &self.outbound
+    pub fn link_sender(&self) -> &LinkSender {
+        &self.link_sender
     }
 }

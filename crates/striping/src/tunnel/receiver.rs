@@ -6,9 +6,9 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Sequencing};
 
 use super::duplicate_filter::DuplicateFilter;
-use super::inbound::Inbound;
-use super::resequencer::{Due, Head, Held, Resequencer, ResequencerCounters};
-use links::Links;
+use super::link_receiver::LinkReceiver;
+use super::resequencer::{DeliveryTimes, Head, HeldPacket, Resequencer, ResequencerCounters};
+use links::ReceiverLinks;
 
 /// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
 /// of a stream, and its sender sees no train of acknowledgements (HyStart).
@@ -43,7 +43,7 @@ impl Default for ReceiverConfig {
 /// [`poll_feedback`](Receiver::poll_feedback) on the fastest link.
 #[derive(Debug)]
 pub struct Receiver<P> {
-    links: Links,
+    links: ReceiverLinks,
     resequencer: Resequencer<P>,
     /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
@@ -63,7 +63,7 @@ impl<P> Receiver<P> {
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Receiver<P> {
         Receiver {
-            links: Links::new(config.skew),
+            links: ReceiverLinks::new(config.skew),
             resequencer: Resequencer::new(config.most_held.as_u64()),
             sender_clock: None,
             duplicates: DuplicateFilter::default(),
@@ -124,8 +124,8 @@ impl<P> Receiver<P> {
             return false;
         }
         if sequencing.lane > 0 {
-            let is_wire = sequencing.delivery == Delivery::AtOnce;
-            self.links.set_wire(self.from, is_wire);
+            let is_passthrough = sequencing.delivery == Delivery::AtOnce;
+            self.links.set_passthrough(self.from, is_passthrough);
         }
         let due = self.due(now);
         self.arrived = due.now;
@@ -143,7 +143,7 @@ impl<P> Receiver<P> {
         if self.is_copy {
             return Some(packet);
         }
-        let held = Held {
+        let held = HeldPacket {
             packet,
             bytes,
             sent: self.sent,
@@ -185,16 +185,16 @@ impl<P> Receiver<P> {
         packets.into_iter().chain(feedback).min()
     }
 
-    fn due(&self, now: Time) -> Due {
+    fn due(&self, now: Time) -> DeliveryTimes {
         let now = (now.as_nanos() / 1000) as i64;
         let Some(delays) = self.links.delays() else {
-            return Due {
+            return DeliveryTimes {
                 now,
                 in_step: i64::MAX,
                 arrived: i64::MIN,
             };
         };
-        Due {
+        DeliveryTimes {
             now,
             in_step: delays
                 .in_step
@@ -223,7 +223,7 @@ impl<P> Receiver<P> {
 
     /// Returns a link, if anything has arrived on it.
     #[must_use]
-    pub fn link(&self, link: usize) -> Option<&Inbound> {
+    pub fn link(&self, link: usize) -> Option<&LinkReceiver> {
         self.links.get(link)
     }
 }
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn feedback_about_links_that_are_all_left_out_is_due_nevertheless() {
+    fn feedback_is_due_if_all_links_are_left_out() {
         let mut receiver: Receiver<()> = Receiver::new(ReceiverConfig::default());
         receiver.leave_out(1);
         let now = Time::from_secs(100);

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_is_refused() {
+    fn old_sequences_are_refused() {
         let mut window = ReplayWindow::default();
         assert!(window.take(10_000));
         assert!(window.take(10_001 - ReplayWindow::SPAN));
@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_remembers_what_a_set_would(
+        fn replay_window_equals_a_set(
             steps in prop::collection::vec((0_u64..3, 0_u64..9000), 1..400),
         ) {
             let mut window = ReplayWindow::default();

@@ -3,13 +3,13 @@
 //! A peer chooses the sequences. So memory follows the number of held packets instead of the distance between
 //! them, and the work for a packet is bounded.
 
-mod early;
+mod paged_packets;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-use early::{Early, Page};
+use paged_packets::{Page, PagedPackets};
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 /// Limit of the distance of a packet from the next one in order; beyond that the lane skips the gap.
@@ -26,7 +26,7 @@ const MAX_WAIT: i64 = 5_000_000;
 /// delivered late, since a TCP prefers a late packet to a lost one.
 #[derive(Debug)]
 pub struct Resequencer<P> {
-    lanes: Vec<Lane<P>>,
+    lanes: Vec<LaneBuffer<P>>,
     /// The first packet of each lane with held packets.
     heads: Vec<Head>,
     spare: Option<Box<Page<P>>>,
@@ -37,9 +37,9 @@ pub struct Resequencer<P> {
 
 /// One flow, or several with the same hash.
 #[derive(Debug)]
-struct Lane<P> {
+struct LaneBuffer<P> {
     next: u64,
-    early: Early<P>,
+    early: PagedPackets<P>,
     head: Option<usize>,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
@@ -63,7 +63,7 @@ pub(super) struct Head {
 
 /// A held packet.
 #[derive(Debug)]
-pub struct Held<P> {
+pub struct HeldPacket<P> {
     /// The packet.
     pub packet: P,
     /// Length in bytes.
@@ -78,7 +78,7 @@ pub struct Held<P> {
 
 /// Times up to which packets are due.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
+pub(super) struct DeliveryTimes {
     pub(super) now: i64,
     /// Send time up to which packets in step are due.
     pub(super) in_step: i64,
@@ -103,9 +103,9 @@ impl<P> Resequencer<P> {
     /// Creates a resequencer for held packets of at most `capacity` bytes of memory.
     #[must_use]
     pub fn new(capacity: u64) -> Resequencer<P> {
-        let lane = || Lane {
+        let lane = || LaneBuffer {
             next: 0,
-            early: Early::new(),
+            early: PagedPackets::new(),
             head: None,
             given_up: VecDeque::new(),
             open_until: 0,
@@ -122,7 +122,12 @@ impl<P> Resequencer<P> {
 
     /// Whether to deliver a packet at once; if not, [`hold`](Resequencer::hold) it. Afterwards, others may be
     /// due.
-    pub(super) fn passes(&mut self, sequencing: Sequencing, sent: i64, due: &Due) -> bool {
+    pub(super) fn passes(
+        &mut self,
+        sequencing: Sequencing,
+        sent: i64,
+        due: &DeliveryTimes,
+    ) -> bool {
         if sequencing.lane == 0 {
             return true;
         }
@@ -150,7 +155,7 @@ impl<P> Resequencer<P> {
     }
 
     /// Holds a packet that does not pass; a duplicate is returned to the caller.
-    pub(super) fn hold(&mut self, sequencing: Sequencing, held: Held<P>) -> Option<P> {
+    pub(super) fn hold(&mut self, sequencing: Sequencing, held: HeldPacket<P>) -> Option<P> {
         let lane = &mut self.lanes[usize::from(sequencing.lane)];
         let ahead = sequencing.sequence.wrapping_sub(lane.next as u32);
         if (ahead as i32) < 0 {
@@ -168,13 +173,13 @@ impl<P> Resequencer<P> {
         self.counters.waited += 1;
         match lane.head.map(|head| &mut self.heads[head]) {
             Some(head) if head.sequence < sequence => head.misses = lane.misses(head.sequence),
-            _ => self.follow(sequencing.lane),
+            _ => self.update_head(sequencing.lane),
         }
         None
     }
 
     /// Returns the next packet that is due, or beyond the capacity.
-    pub(super) fn pop(&mut self, due: &Due) -> Option<P> {
+    pub(super) fn pop(&mut self, due: &DeliveryTimes) -> Option<P> {
         let number = match self.held > self.capacity {
             true => {
                 let heads = self.heads.iter().enumerate();
@@ -189,11 +194,11 @@ impl<P> Resequencer<P> {
         lane.give_up(lane.next, sequence);
         lane.next = sequence + 1;
         self.held -= memory;
-        self.follow(number);
+        self.update_head(number);
         Some(head.packet)
     }
 
-    fn follow(&mut self, number: u8) {
+    fn update_head(&mut self, number: u8) {
         let lane = &mut self.lanes[usize::from(number)];
         match (lane.find_head(number), lane.head) {
             (Some(head), Some(index)) => self.heads[index] = head,
@@ -229,7 +234,7 @@ impl<P> Resequencer<P> {
     }
 }
 
-impl<P> Lane<P> {
+impl<P> LaneBuffer<P> {
     fn give_up(&mut self, first: u64, end: u64) {
         if first < end {
             if self.given_up.len() == MAX_GIVEN_UP {
@@ -280,7 +285,7 @@ impl<P> Lane<P> {
 }
 
 impl Head {
-    fn is_due(&self, due: &Due) -> bool {
+    fn is_due(&self, due: &DeliveryTimes) -> bool {
         let whole = !self.misses || self.sent <= due.arrived;
         let in_time = !self.in_step || self.sent <= due.in_step;
         whole && in_time || self.until <= due.now

@@ -5,7 +5,7 @@ use std::mem::{self, size_of};
 
 use ropewalk_wire::gateway::tunnel::{Feedback, Sequencing};
 
-use super::room::give_back;
+use super::shrink::shrink;
 
 #[derive(Clone, Debug)]
 pub(super) struct Packet<P> {
@@ -110,7 +110,7 @@ impl<P> RetransmitBuffer<P> {
         {
             self.drop_oldest();
         }
-        give_back(&mut self.packets);
+        shrink(&mut self.packets);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -162,7 +162,7 @@ impl<P> Repairs<P> {
     pub(super) fn pop(&mut self) -> Option<Packet<P>> {
         let packet = self.packets.pop_front()?;
         self.memory -= packet.memory();
-        give_back(&mut self.packets);
+        shrink(&mut self.packets);
         Some(packet)
     }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_comes_back_once_and_what_arrived_is_forgotten() {
+    fn missing_packets_return_once_and_arrived_ones_are_dropped() {
         // Feedback and pings have sequences, too; two packets share a datagram.
         let mut buffer = buffer(&[0, 1, 3, 3, 4, 7, 8]);
         assert_eq!(lost(&mut buffer, 4, 1, &[(1, 1), (3, 1)]), [1, 3, 3]);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_that_are_reported_again_are_stepped_over() {
+    fn repeated_gaps_are_skipped() {
         let all: Vec<u64> = (0..1000).collect();
         let mut buffer = buffer(&all);
         assert_eq!(lost(&mut buffer, 999, 0, &[(100, 200)]), all[100..300]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_again_and_again_is_not_kept() {
+    fn repeatedly_lost_packet_is_dropped() {
         let mut buffer = buffer(&[]);
         let sequencing = Sequencing {
             lane: 1,

@@ -58,14 +58,14 @@ pub(super) struct Backlog {
 
 #[derive(Debug)]
 pub(super) struct Scheduling {
-    waited_for: Option<usize>,
+    reserved_link: Option<usize>,
     turns: RoundRobinCursor,
     shares: WeightedCredits,
     /// One of the transport's schedulers, in place of the tunnel's own; the links as subflows, and when it
     /// asked to be called again.
     other: Option<PacketScheduler>,
     table: Vec<SubflowState>,
-    ask_at: Option<Time>,
+    call_again_at: Option<Time>,
     /// When it last refused links with room.
     refused_at: Option<Time>,
 }
@@ -73,13 +73,13 @@ pub(super) struct Scheduling {
 impl Default for Scheduling {
     fn default() -> Scheduling {
         Scheduling {
-            waited_for: None,
+            reserved_link: None,
             // As if the first link had just been used.
             turns: RoundRobinCursor::after(0),
             shares: WeightedCredits::default(),
             other: None,
             table: Vec::new(),
-            ask_at: None,
+            call_again_at: None,
             refused_at: None,
         }
     }
@@ -87,11 +87,11 @@ impl Default for Scheduling {
 
 impl Scheduling {
     /// Sets one of the transport's schedulers, which treats links as subflows.
-    pub(super) fn follow(&mut self, scheduler: PacketScheduler) {
+    pub(super) fn set_transport_scheduler(&mut self, scheduler: PacketScheduler) {
         self.other = Some(scheduler);
     }
 
-    pub(super) fn follows_other(&self) -> bool {
+    pub(super) fn uses_transport_scheduler(&self) -> bool {
         self.other.is_some()
     }
 
@@ -107,7 +107,7 @@ impl Scheduling {
         terms: &[LinkTerms],
     ) -> Option<usize> {
         if self.other.is_some() {
-            let link = self.ask(now, backlog, usable, links, terms);
+            let link = self.choose_by_transport(now, backlog, usable, links, terms);
             self.refused_at = link.is_none().then_some(now);
             return link;
         }
@@ -118,8 +118,8 @@ impl Scheduling {
                 .filter(|&link| links[link].has_room(now));
             return ready.min_by_key(|&link| links[link].arrival(now, backlog.next));
         }
-        let waited_for = self.waited_for.filter(|link| usable.contains(link));
-        let link = match (waited_for, scheduler) {
+        let reserved_link = self.reserved_link.filter(|link| usable.contains(link));
+        let link = match (reserved_link, scheduler) {
             (Some(link), _) => link,
             (None, Scheduler::RoundRobin) => self
                 .turns
@@ -127,18 +127,17 @@ impl Scheduling {
             (None, _) => self.next_by_rate(usable, links)?,
         };
         let ready = links[link].has_room(now);
-        self.waited_for = (!ready).then_some(link);
+        self.reserved_link = (!ready).then_some(link);
         ready.then_some(link)
     }
 
-    /// Returns the link that the next packet must use, even if others have room.
-    pub(super) fn waited_for(&self) -> Option<usize> {
-        self.waited_for
+    pub(super) fn reserved_link(&self) -> Option<usize> {
+        self.reserved_link
     }
 
     /// Returns when to call a scheduler that preferred to wait, even without new room.
-    pub(super) fn ask_at(&self) -> Option<Time> {
-        self.ask_at
+    pub(super) fn call_again_at(&self) -> Option<Time> {
+        self.call_again_at
     }
 
     /// Whether room at this time is new to a scheduler that preferred to wait.
@@ -153,7 +152,7 @@ impl Scheduling {
         self.shares.next(links.len(), weights).map(|(link, _)| link)
     }
 
-    fn ask(
+    fn choose_by_transport(
         &mut self,
         now: Time,
         backlog: &Backlog,
@@ -161,11 +160,11 @@ impl Scheduling {
         links: &[RateControl],
         terms: &[LinkTerms],
     ) -> Option<usize> {
-        self.ask_at = None;
+        self.call_again_at = None;
         self.table.clear();
         self.table
             .extend(links.iter().enumerate().map(|(link, control)| {
-                let outbound = control.outbound();
+                let link_sender = control.link_sender();
                 let room = if control.has_room(now) {
                     backlog.next
                 } else {
@@ -174,10 +173,10 @@ impl Scheduling {
                 SubflowState {
                     usable: usable.contains(&link),
                     mss: backlog.next,
-                    cwnd: outbound.in_flight() + room,
-                    in_flight: outbound.in_flight(),
-                    assigned: outbound.sent_bytes(),
-                    acknowledged: outbound.arrived_bytes(),
+                    cwnd: link_sender.in_flight() + room,
+                    in_flight: link_sender.in_flight(),
+                    assigned: link_sender.sent_bytes(),
+                    acknowledged: link_sender.arrived_bytes(),
                     srtt: control.smoothed().unwrap_or(Time::ZERO),
                     min_rtt: control
                         .smoothed()
@@ -204,12 +203,12 @@ impl Scheduling {
             Choice::Send(link) | Choice::Assign(link) => Some(link).filter(ready),
             Choice::SendOn(several) => several.iter().find(ready),
             Choice::WaitUntil(time) if time > now => {
-                self.ask_at = Some(time);
+                self.call_again_at = Some(time);
                 None
             }
             // With nothing in flight, no event would change the scheduler's choice.
             Choice::Wait | Choice::WaitUntil(_) => {
-                let idle = links.iter().all(|link| link.outbound().in_flight() == 0);
+                let idle = links.iter().all(|link| link.link_sender().in_flight() == 0);
                 usable.iter().copied().filter(|_| idle).find(ready)
             }
         }
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_goes_round_those_that_may_be_used() {
+    fn round_robin_cycles_through_usable_links() {
         let (mut scheduling, links) = (Scheduling::default(), links(4));
         let mut pick = |usable: &[usize]| {
             super::tests::pick(&mut scheduling, Scheduler::RoundRobin, usable, &links).unwrap()
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_turns_waits() {
+    fn fixed_turn_schedulers_wait_for_their_link() {
         let (mut scheduling, mut links) = (Scheduling::default(), links(2));
         while links[1].has_room(Time::ZERO) {
             links[1].send(Time::ZERO, 1500, true);

@@ -13,7 +13,7 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::demand::{InFlight, MIN_DELAY};
+use super::demand::{InFlightTrend, MIN_DELAY};
 
 /// Weight of the logarithm of the round trip: a tenfold round trip has to be worth a fifth more rate.
 const WORTH: f64 = 0.08;
@@ -52,11 +52,11 @@ struct Trial {
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     trials: Vec<Trial>,
-    order: Vec<Usable>,
+    order: Vec<UsableLink>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Usable {
+struct UsableLink {
     link: usize,
     /// With the lower limit applied.
     delay: Time,
@@ -69,13 +69,13 @@ struct Usable {
     alone: f64,
 }
 
-impl Usable {
-    fn new(link: usize, estimate: LinkEstimate) -> Usable {
+impl UsableLink {
+    fn new(link: usize, estimate: LinkEstimate) -> UsableLink {
         let delay = estimate.delay.max(MIN_DELAY);
         let delay_s = delay.as_secs_f64();
         let rate = estimate.rate.max(MIN_RATE).as_bps() as f64;
         let cost = WORTH * delay_s.ln();
-        Usable {
+        UsableLink {
             link,
             delay,
             delay_s,
@@ -117,7 +117,7 @@ impl Selection {
             self.order.remove(before);
         }
         if let Some(estimate) = could {
-            let usable = Usable::new(link, estimate);
+            let usable = UsableLink::new(link, estimate);
             let at = (self.order).partition_point(|other| other.place() < usable.place());
             self.order.insert(at, usable);
         }
@@ -133,7 +133,7 @@ impl Selection {
 
     /// Selects among the available links. `busy`: there is more to send than the links in use carry.
     /// `in_flight`: bytes of the connections inside. Returns whether the selection has changed.
-    pub(super) fn weigh(&mut self, now: Time, busy: bool, in_flight: InFlight) -> bool {
+    pub(super) fn select(&mut self, now: Time, busy: bool, in_flight: InFlightTrend) -> bool {
         let used = self
             .order
             .iter()
@@ -146,9 +146,13 @@ impl Selection {
         for (place, usable) in self.order.iter().enumerate() {
             total += usable.rate;
             let fills = match in_flight {
-                InFlight::Growing(_) | InFlight::Doubling(_) if place <= best_alone => f64::MAX,
-                InFlight::Doubling(bytes) => bytes as f64 * usable.grows * 8.0 / usable.delay_s,
-                InFlight::Settled(bytes) | InFlight::Growing(bytes) => {
+                InFlightTrend::Growing(_) | InFlightTrend::Doubling(_) if place <= best_alone => {
+                    f64::MAX
+                }
+                InFlightTrend::Doubling(bytes) => {
+                    bytes as f64 * usable.grows * 8.0 / usable.delay_s
+                }
+                InFlightTrend::Settled(bytes) | InFlightTrend::Growing(bytes) => {
                     bytes as f64 * 8.0 / usable.delay_s
                 }
             };
@@ -202,7 +206,7 @@ mod tests {
     }
 
     /// More than any link needs.
-    const PLENTY: InFlight = InFlight::Settled(1 << 30);
+    const PLENTY: InFlightTrend = InFlightTrend::Settled(1 << 30);
 
     fn selection_of(links: &[LinkEstimate]) -> Selection {
         let mut selection = Selection::default();
@@ -219,65 +223,74 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_brings_little_and_late_is_left_out_and_tried_again() {
+    fn slow_late_link_is_left_out_and_retried() {
         let links = [link(100, 10), link(1, 300), link(40, 60)];
         let mut selection = selection_of(&links);
-        let mut weigh = |seconds, busy| {
-            selection.weigh(Time::from_secs(seconds), busy, PLENTY);
+        let mut select = |seconds, busy| {
+            selection.select(Time::from_secs(seconds), busy, PLENTY);
             used(&selection)
         };
-        assert_eq!(weigh(5, true), [true, false, true]);
-        assert_eq!(weigh(14, true), [true, false, true]);
-        assert_eq!(weigh(16, false), [true, false, true]);
-        assert_eq!(weigh(16, true), [true, true, true]);
-        assert_eq!(weigh(18, true), [true, false, true]);
-        assert_eq!(weigh(37, true), [true, false, true]);
-        assert_eq!(weigh(38, true), [true, true, true]);
+        assert_eq!(select(5, true), [true, false, true]);
+        assert_eq!(select(14, true), [true, false, true]);
+        assert_eq!(select(16, false), [true, false, true]);
+        assert_eq!(select(16, true), [true, true, true]);
+        assert_eq!(select(18, true), [true, false, true]);
+        assert_eq!(select(37, true), [true, false, true]);
+        assert_eq!(select(38, true), [true, true, true]);
     }
 
     #[test]
-    fn a_link_is_used_as_long_as_nobody_knows_what_it_brings() {
+    fn link_of_unknown_rate_is_used() {
         let unknown = LinkEstimate {
             known: false,
             ..link(0, 300)
         };
         let links = [link(100, 10), unknown];
         let mut selection = selection_of(&links);
-        let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight);
+        let mut select = |in_flight| {
+            selection.select(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
-        assert_eq!(weigh(PLENTY), [true, true]);
+        assert_eq!(select(PLENTY), [true, true]);
         // 100 Mbit/s in 300 ms are 3.75 MB: the first carries everything.
-        assert_eq!(weigh(InFlight::Settled(3_700_000)), [true, false]);
+        assert_eq!(select(InFlightTrend::Settled(3_700_000)), [true, false]);
         // A set within the margin is tried in any case.
-        assert_eq!(weigh(InFlight::Settled(3_800_000)), [true, true]);
+        assert_eq!(select(InFlightTrend::Settled(3_800_000)), [true, true]);
         // In a second it doubles 3 1/3 times.
-        assert_eq!(weigh(InFlight::Doubling(370_000)), [true, false]);
-        assert_eq!(weigh(InFlight::Doubling(380_000)), [true, true]);
-        assert_eq!(weigh(InFlight::Growing(380_000)), [true, false]);
+        assert_eq!(select(InFlightTrend::Doubling(370_000)), [true, false]);
+        assert_eq!(select(InFlightTrend::Doubling(380_000)), [true, true]);
+        assert_eq!(select(InFlightTrend::Growing(380_000)), [true, false]);
     }
 
     #[test]
-    fn while_a_window_grows_the_best_link_and_quicker_ones_are_in_use() {
+    fn growing_window_uses_best_link_and_quicker_ones() {
         let links = [link(5, 10), link(80, 60), link(30, 400)];
         let mut selection = selection_of(&links);
-        let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight);
+        let mut select = |in_flight| {
+            selection.select(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
-        assert_eq!(weigh(InFlight::Growing(1_000)), [true, true, false]);
+        assert_eq!(select(InFlightTrend::Growing(1_000)), [true, true, false]);
         // All of it in 400 ms are 5.75 MB, and in a second a window grows by 2^(5/2).
-        assert_eq!(weigh(InFlight::Doubling(800_000)), [true, true, false]);
-        assert_eq!(weigh(InFlight::Doubling(1_020_000)), [true, true, true]);
-        assert_eq!(weigh(InFlight::Growing(1_020_000)), [true, true, false]);
+        assert_eq!(
+            select(InFlightTrend::Doubling(800_000)),
+            [true, true, false]
+        );
+        assert_eq!(
+            select(InFlightTrend::Doubling(1_020_000)),
+            [true, true, true]
+        );
+        assert_eq!(
+            select(InFlightTrend::Growing(1_020_000)),
+            [true, true, false]
+        );
         // A small window that has stopped growing arrives soonest by the first alone.
-        assert_eq!(weigh(InFlight::Settled(6_000)), [true, false, false]);
+        assert_eq!(select(InFlightTrend::Settled(6_000)), [true, false, false]);
     }
 
     /// Round trips of 50 microseconds to 6 ms, mostly queueing delay, and rates of 1:1 to 1:10.
     #[test]
-    fn links_of_short_delay_that_connections_fill_are_all_in_use() {
+    fn filled_short_links_are_all_used() {
         let micros = [50, 100, 200, 500, 1000, 2000, 4000, 6000];
         for (mbps, parts, first, second) in [20, 100, 500]
             .into_iter()
@@ -298,7 +311,7 @@ mod tests {
                 now += Time::from_millis(20);
                 taken += (rates[0] + rates[1]) / 8 / 50;
                 demand.note(now, taken, 0, slowest);
-                selection.weigh(now, false, demand.in_flight());
+                selection.select(now, false, demand.in_flight());
                 let case = format!("{rates:?} {first} {second}, round {round}");
                 assert_eq!(used(&selection), [true, true], "{case}");
             }
@@ -306,22 +319,22 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_link_is_left_out_while_the_others_carry_all_there_is() {
+    fn slow_link_is_left_out_while_others_suffice() {
         let links = [link(100, 10), link(80, 200)];
         let mut selection = selection_of(&links);
-        let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight);
+        let mut select = |in_flight| {
+            selection.select(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
-        assert_eq!(weigh(PLENTY), [true, true]);
+        assert_eq!(select(PLENTY), [true, true]);
         // 100 Mbit/s in 200 ms are 2.5 MB.
-        assert_eq!(weigh(InFlight::Settled(2_400_000)), [true, false]);
-        assert_eq!(weigh(InFlight::Settled(4_500_000)), [true, true]);
+        assert_eq!(select(InFlightTrend::Settled(2_400_000)), [true, false]);
+        assert_eq!(select(InFlightTrend::Settled(4_500_000)), [true, true]);
     }
 
     proptest! {
         #[test]
-        fn links_are_in_order_whatever_changes(
+        fn links_stay_in_order_after_any_change(
             changes in prop::collection::vec((0_usize..6, prop::option::of((1_u64..50, 1_u64..40))), 0..60),
         ) {
             let mut selection = selection_of(&[]);
@@ -330,7 +343,7 @@ mod tests {
                 could[number] = change.map(|(mbps, round_trip)| link(mbps, round_trip));
                 selection.note(number, could[number]);
                 let usable = could.iter().enumerate();
-                let usable = usable.filter_map(|(number, could)| Some(Usable::new(number, (*could)?)));
+                let usable = usable.filter_map(|(number, could)| Some(UsableLink::new(number, (*could)?)));
                 let mut order: Vec<_> = usable.map(|one| (one.link, one.delay, one.rate)).collect();
                 order.sort_by_key(|&(link, delay, _)| (delay, link));
                 prop_assert_eq!(selection.order(), order);
@@ -339,13 +352,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_all_there_is_is_used() {
+    fn only_link_is_used() {
         let links = [link(100, 10), link(1, 300)];
         let mut selection = selection_of(&links);
-        selection.weigh(Time::from_secs(5), true, PLENTY);
+        selection.select(Time::from_secs(5), true, PLENTY);
         assert_eq!(used(&selection), [true, false]);
         selection.note(0, None);
-        selection.weigh(Time::from_secs(6), true, PLENTY);
+        selection.select(Time::from_secs(6), true, PLENTY);
         assert_eq!(used(&selection), [true, true]);
     }
 }

@@ -16,8 +16,8 @@ use super::rate_control::RateControl;
 use super::retransmit_buffer::{Packet, Repairs};
 use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
-use super::sending::{SenderConfig, SenderCounters, Transmit};
-use links::Links;
+use super::sender_types::{SenderConfig, SenderCounters, Transmit};
+use links::SenderLinks;
 
 mod link_list;
 mod links;
@@ -35,7 +35,7 @@ const FEEDBACK: u64 = 100;
 /// Time limit of a loss report, without the return path.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
 /// Silence of the peer after which packets for it are dropped.
-const DESERTED_AFTER: Time = Time::from_secs(8);
+const PEER_GONE_AFTER: Time = Time::from_secs(8);
 /// Longest time that a gap is kept open for a retransmission.
 const MAX_REPAIR: Time = Time::from_secs(2);
 
@@ -47,9 +47,9 @@ const MAX_REPAIR: Time = Time::from_secs(2);
 #[derive(Debug)]
 pub struct Sender<P> {
     config: SenderConfig,
-    links: Links<P>,
+    links: SenderLinks<P>,
     usable: Vec<usize>,
-    wire: Option<usize>,
+    passthrough: Option<usize>,
     selection: Selection,
     demand: Demand,
     scheduling: Scheduling,
@@ -75,9 +75,9 @@ impl<P: Clone> Sender<P> {
         Sender {
             queue_limit: QueueLimit::new(config.most_queue.as_u64()),
             config,
-            links: Links::new(),
+            links: SenderLinks::new(),
             usable: Vec::new(),
-            wire: None,
+            passthrough: None,
             selection: Selection::default(),
             demand: Demand::default(),
             scheduling: Scheduling::default(),
@@ -97,7 +97,7 @@ impl<P: Clone> Sender<P> {
     /// Schedules with one of the transport's schedulers, which treats links as subflows, in place of
     /// [`SenderConfig::scheduler`].
     pub fn schedule_by(&mut self, scheduler: PacketScheduler) {
-        self.scheduling.follow(scheduler);
+        self.scheduling.set_transport_scheduler(scheduler);
     }
 
     /// Adds a link; returns its number, counted from zero.
@@ -105,7 +105,7 @@ impl<P: Clone> Sender<P> {
         self.activity.begin(now);
         self.links.add(now, self.config.path_mtu);
         self.selection.add_link();
-        self.reconsider();
+        self.update_usable();
         self.links.len() - 1
     }
 
@@ -123,7 +123,7 @@ impl<P: Clone> Sender<P> {
             let lost = link.buffer.give_up();
             lost.for_each(|packet| self.repairs.push(packet));
         }
-        self.reconsider();
+        self.update_usable();
     }
 
     /// Takes a packet of the device; false if the queue is full and the packet is dropped. If another flow
@@ -150,7 +150,7 @@ impl<P: Clone> Sender<P> {
             Class::Thin | Class::Urgent if urgent => 0,
             _ => flow.lane.max(1),
         };
-        let most = match self.is_deserted(now) {
+        let most = match self.is_peer_gone(now) {
             true => queue_limit::MIN,
             false => self.queue_limit.bytes(),
         };
@@ -236,14 +236,16 @@ impl<P: Clone> Sender<P> {
         Some(self.begin(next, false))
     }
 
-    /// Sends a packet, and keeps it for retransmission where needed.
     fn begin(&mut self, mut next: Transmit<P>, is_urgent: bool) -> Transmit<P> {
-        let by_wire = self.wire.is_some();
-        if self.lanes.goes_at_once(next.sequencing.lane, by_wire) {
+        let by_passthrough = self.passthrough.is_some();
+        if self
+            .lanes
+            .is_delivered_at_once(next.sequencing.lane, by_passthrough)
+        {
             next.sequencing.delivery = Delivery::AtOnce;
         }
         let next = self.copied(next);
-        if !by_wire && self.is_kept(&next, is_urgent) {
+        if !by_passthrough && self.is_kept(&next, is_urgent) {
             self.begun.push(Packet {
                 packet: next.packet.clone(),
                 bytes: next.bytes,
@@ -346,17 +348,16 @@ impl<P: Clone> Sender<P> {
 
     /// Returns when the silence of the peer will be so long that the queue is useless to the connections
     /// inside.
-    fn deserted_at(&self) -> Option<Time> {
-        self.unanswered.map(|since| since + DESERTED_AFTER)
+    fn peer_gone_at(&self) -> Option<Time> {
+        self.unanswered.map(|since| since + PEER_GONE_AFTER)
     }
 
-    fn is_deserted(&self, now: Time) -> bool {
-        self.deserted_at().is_some_and(|at| now >= at)
+    fn is_peer_gone(&self, now: Time) -> bool {
+        self.peer_gone_at().is_some_and(|at| now >= at)
     }
 
-    /// Drops packets for a peer that may have gone, down to the least queue.
-    fn let_go(&mut self) {
-        self.links.keep_nothing();
+    fn drop_for_silent_peer(&mut self) {
+        self.links.drop_kept_packets();
         self.repairs.clear();
         self.copies.clear();
         self.counters.dropped += self.queue.cut(queue_limit::MIN);
@@ -375,13 +376,13 @@ impl<P: Clone> Sender<P> {
         if number < self.links.len() {
             let link = self.links.change(number);
             (link.buffer).settle(feedback, |packet| self.repairs.push(packet));
-            let (_, lost) = link.control.outbound().counts();
+            let (_, lost) = link.control.link_sender().counts();
             link.control.on_feedback(now, feedback);
-            if link.control.outbound().counts().1 > lost {
+            if link.control.link_sender().counts().1 > lost {
                 link.path_mtu.on_loss();
             }
-            self.weigh(now);
-            self.reconsider();
+            self.select(now);
+            self.update_usable();
         }
     }
 
@@ -389,20 +390,20 @@ impl<P: Clone> Sender<P> {
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
         if link < self.links.len() {
             self.links.change(link).path_mtu.on_pong(now, token);
-            self.reconsider();
+            self.update_usable();
         }
     }
 
     /// Notes that a probe of the path MTU is too long for the link's network interface.
     pub fn on_too_long(&mut self, now: Time, link: usize) {
         self.links.change(link).path_mtu.on_too_long(now);
-        self.reconsider();
+        self.update_usable();
     }
 
     /// Notes that a link's network interface refuses another datagram of this length.
     pub fn on_refused(&mut self, now: Time, link: usize, bytes: u32) {
         self.links.change(link).path_mtu.on_refused(now, bytes);
-        self.reconsider();
+        self.update_usable();
     }
 
     /// Notes a new path of a link: the peer's address has changed.
@@ -421,8 +422,8 @@ impl<P: Clone> Sender<P> {
     /// Returns the length of the longest datagram to send on a link in one piece, IP header included. Longer
     /// ones are sent in fragments.
     #[must_use]
-    pub fn whole(&self, link: usize) -> u32 {
-        self.links.path_mtu(link).whole()
+    pub fn max_unfragmented(&self, link: usize) -> u32 {
+        self.links.path_mtu(link).max_unfragmented()
     }
 
     /// Returns the longest confirmed length of a datagram on a link, IP header included.

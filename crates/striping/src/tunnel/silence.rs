@@ -7,9 +7,9 @@ use std::mem;
 
 use ropewalk_quantities::Time;
 
-use super::delays::Delays;
-use super::inbound::SPARSE_INTERVAL;
-use super::outbound::Outbound;
+use super::delays::LinkDelays;
+use super::link_receiver::SPARSE_INTERVAL;
+use super::link_sender::LinkSender;
 
 /// Least silence before a link is suspected.
 const MIN_SILENCE: Time = Time::from_millis(250);
@@ -17,56 +17,56 @@ const MIN_SILENCE: Time = Time::from_millis(250);
 /// with its variation.
 const MIN_LATE: Time = Time::from_millis(50);
 /// Interval of pings to a suspected link, and to an idle one.
-const ASK_SUSPECTED: Time = Time::from_millis(100);
-const ASK_IDLE: Time = Time::from_secs(1);
+const PING_SUSPECTED: Time = Time::from_millis(100);
+const PING_IDLE: Time = Time::from_secs(1);
 /// The same to a suspected link while the tunnel is quiet, at first and after [`LONG_SILENCE`].
-const ASK_QUIETLY: Time = Time::from_millis(1500);
-const ASK_RARELY: Time = Time::from_secs(10);
+const PING_QUIET: Time = Time::from_millis(1500);
+const PING_RARELY: Time = Time::from_secs(10);
 const LONG_SILENCE: Time = Time::from_secs(600);
 
 #[derive(Clone, Debug)]
-pub(super) struct Silence {
+pub(super) struct SilenceDetector {
     /// When feedback last arrived, or the first datagram was sent while none was in flight.
     progress_at: Time,
-    asked_at: Time,
+    pinged_at: Time,
     heard_at: Time,
     suspected: bool,
     suspicions: u64,
     /// Beginning of the last silence for which datagrams in flight were given to other links.
     late_since: Option<Time>,
-    held_back: bool,
+    is_suspended: bool,
     /// When to send a ping on the link unless the tunnel is quiet, and when datagrams in flight count as
     /// late. Cached, since both are read for all links after each packet.
-    asks_at: Time,
+    pings_at: Time,
     late_at: Option<Time>,
 }
 
-impl Silence {
-    pub(super) fn new(now: Time) -> Silence {
-        Silence {
+impl SilenceDetector {
+    pub(super) fn new(now: Time) -> SilenceDetector {
+        SilenceDetector {
             progress_at: now,
-            asked_at: Time::ZERO,
+            pinged_at: Time::ZERO,
             heard_at: Time::ZERO,
             suspected: false,
             suspicions: 0,
             late_since: None,
-            held_back: false,
-            asks_at: Time::ZERO,
+            is_suspended: false,
+            pings_at: Time::ZERO,
             late_at: None,
         }
     }
 
     /// Updates the cached times. Call it after any change of datagrams in flight, delays, or this.
-    pub(super) fn follow(&mut self, outbound: &Outbound, delays: &Delays) {
-        self.asks_at = self.find_timeout(None, outbound, delays);
-        self.late_at = self.find_late_at(outbound, delays);
+    pub(super) fn update(&mut self, link_sender: &LinkSender, delays: &LinkDelays) {
+        self.pings_at = self.find_timeout(None, link_sender, delays);
+        self.late_at = self.find_late_at(link_sender, delays);
     }
 
     /// Resets everything but the counter, after the link was not used for some time.
-    pub(super) fn anew(&self, now: Time) -> Silence {
-        Silence {
+    pub(super) fn reset(&self, now: Time) -> SilenceDetector {
+        SilenceDetector {
             suspicions: self.suspicions,
-            ..Silence::new(now)
+            ..SilenceDetector::new(now)
         }
     }
 
@@ -81,16 +81,16 @@ impl Silence {
     /// Notes feedback about the link; returns whether it was suspected.
     pub(super) fn on_feedback(&mut self, now: Time) -> bool {
         self.progress_at = now;
-        self.held_back = false;
+        self.is_suspended = false;
         mem::take(&mut self.suspected)
     }
 
-    pub(super) fn hold_back(&mut self) {
-        self.held_back = true;
+    pub(super) fn suspend(&mut self) {
+        self.is_suspended = true;
     }
 
     pub(super) fn is_open(&self) -> bool {
-        !self.suspected && !self.held_back
+        !self.suspected && !self.is_suspended
     }
 
     pub(super) fn suspected(&self) -> bool {
@@ -102,14 +102,23 @@ impl Silence {
     }
 
     /// Returns when a link will be suspected; `None` if it is already.
-    pub(super) fn suspects_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
-        let silent = self.since(outbound).filter(|_| !self.suspected)?;
+    pub(super) fn suspects_at(
+        &self,
+        link_sender: &LinkSender,
+        delays: &LinkDelays,
+    ) -> Option<Time> {
+        let silent = self.since(link_sender).filter(|_| !self.suspected)?;
         Some(silent + answer_timeout(delays))
     }
 
     /// Suspects the link after too long a silence; returns whether it did.
-    pub(super) fn suspect(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
-        let suspects_at = self.suspects_at(outbound, delays);
+    pub(super) fn suspect(
+        &mut self,
+        now: Time,
+        link_sender: &LinkSender,
+        delays: &LinkDelays,
+    ) -> bool {
+        let suspects_at = self.suspects_at(link_sender, delays);
         let is_news = suspects_at.is_some_and(|at| now >= at);
         if is_news {
             self.suspected = true;
@@ -118,11 +127,11 @@ impl Silence {
         is_news
     }
 
-    /// Whether to ping the link now; the ping is due at the time of [`timeout`](Silence::timeout).
-    pub(super) fn ask(&mut self, now: Time, due: Time) -> bool {
+    /// Whether to ping the link now; the ping is due at the time of [`timeout`](SilenceDetector::timeout).
+    pub(super) fn poll_ping(&mut self, now: Time, due: Time) -> bool {
         let is_due = now >= due;
         if is_due {
-            self.asked_at = now;
+            self.pinged_at = now;
         }
         is_due
     }
@@ -131,36 +140,41 @@ impl Silence {
     pub(super) fn timeout(
         &self,
         keepalive: Option<Time>,
-        outbound: &Outbound,
-        delays: &Delays,
+        link_sender: &LinkSender,
+        delays: &LinkDelays,
     ) -> Time {
         if keepalive.is_some() {
-            return self.find_timeout(keepalive, outbound, delays);
+            return self.find_timeout(keepalive, link_sender, delays);
         }
-        debug_assert_eq!(self.asks_at, self.find_timeout(None, outbound, delays));
-        self.asks_at
+        debug_assert_eq!(self.pings_at, self.find_timeout(None, link_sender, delays));
+        self.pings_at
     }
 
-    fn find_timeout(&self, keepalive: Option<Time>, outbound: &Outbound, delays: &Delays) -> Time {
+    fn find_timeout(
+        &self,
+        keepalive: Option<Time>,
+        link_sender: &LinkSender,
+        delays: &LinkDelays,
+    ) -> Time {
         if self.suspected {
-            let silence = self.asked_at.saturating_sub(self.progress_at);
+            let silence = self.pinged_at.saturating_sub(self.progress_at);
             let interval = match keepalive {
-                None => ASK_SUSPECTED,
-                Some(_) if silence < LONG_SILENCE => ASK_QUIETLY,
-                Some(_) => ASK_RARELY,
+                None => PING_SUSPECTED,
+                Some(_) if silence < LONG_SILENCE => PING_QUIET,
+                Some(_) => PING_RARELY,
             };
-            return self.asked_at + interval;
+            return self.pinged_at + interval;
         }
-        match self.since(outbound) {
+        match self.since(link_sender) {
             // Only the last datagrams may have been lost.
             Some(at) => {
                 let timeout = answer_timeout(delays);
-                (at + timeout / 2).max(self.asked_at + timeout / 4)
+                (at + timeout / 2).max(self.pinged_at + timeout / 4)
             }
             None => {
-                let last = self.progress_at.max(self.asked_at);
+                let last = self.progress_at.max(self.pinged_at);
                 match keepalive {
-                    None => last + ASK_IDLE,
+                    None => last + PING_IDLE,
                     Some(keepalive) => last.max(self.heard_at) + keepalive,
                 }
             }
@@ -168,21 +182,21 @@ impl Silence {
     }
 
     /// Notes that datagrams in flight are sent on other links as well: once for each silence.
-    pub(super) fn note_late(&mut self, outbound: &Outbound) {
-        self.late_since = self.since(outbound);
+    pub(super) fn note_late(&mut self, link_sender: &LinkSender) {
+        self.late_since = self.since(link_sender);
     }
 
     /// Returns when datagrams in flight are late and must be sent on other links as well.
-    pub(super) fn late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
-        debug_assert_eq!(self.late_at, self.find_late_at(outbound, delays));
+    pub(super) fn late_at(&self, link_sender: &LinkSender, delays: &LinkDelays) -> Option<Time> {
+        debug_assert_eq!(self.late_at, self.find_late_at(link_sender, delays));
         self.late_at
     }
 
-    fn find_late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
+    fn find_late_at(&self, link_sender: &LinkSender, delays: &LinkDelays) -> Option<Time> {
         if self.suspected {
             return None;
         }
-        let oldest = outbound.oldest()?;
+        let oldest = link_sender.oldest()?;
         let silent = oldest.max(self.progress_at);
         if self.late_since == Some(silent) {
             return None;
@@ -192,13 +206,13 @@ impl Silence {
     }
 
     /// Returns since when something is in flight and nothing was heard.
-    fn since(&self, outbound: &Outbound) -> Option<Time> {
-        Some(outbound.oldest()?.max(self.progress_at))
+    fn since(&self, link_sender: &LinkSender) -> Option<Time> {
+        Some(link_sender.oldest()?.max(self.progress_at))
     }
 }
 
 /// Returns the time limit of the answer to a datagram, a repetition included.
-pub(super) fn answer_timeout(delays: &Delays) -> Time {
+pub(super) fn answer_timeout(delays: &LinkDelays) -> Time {
     let varied = delays.varied().unwrap_or(MIN_SILENCE);
     MIN_SILENCE.max(varied * 2)
 }

@@ -3,9 +3,9 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-use super::delays::Delays;
-use super::inbound::REPORT_INTERVAL;
-use super::outbound::Report;
+use super::delays::LinkDelays;
+use super::link_receiver::REPORT_INTERVAL;
+use super::link_sender::FeedbackReport;
 
 /// Rounds without growth by a quarter after which start-up ends.
 const FLAT_ROUNDS: u32 = 3;
@@ -36,7 +36,6 @@ impl Startup {
         }
     }
 
-    /// Continues from the window of a packet train.
     pub(super) fn begin_at(&mut self, window: u64) {
         (self.window, self.is_measured) = (window, true);
     }
@@ -60,28 +59,29 @@ impl Startup {
         self.lost -= 1;
     }
 
-    /// Processes a report from feedback; returns whether start-up is over. `flew`: bytes that were in flight;
-    /// `best`: the highest rate so far, bit/s; a queue up to `short_queue` may be a burst of our own.
+    /// Processes a report from feedback; returns whether start-up is over. `was_in_flight`: bytes that were
+    /// in flight; `best`: the highest rate so far, bit/s; a queue up to `short_queue` may be a burst of our
+    /// own.
     pub(super) fn on_report(
         &mut self,
         now: Time,
-        report: &Report,
-        flew: u64,
+        report: &FeedbackReport,
+        was_in_flight: u64,
         best: Option<u64>,
-        delays: &mut Delays,
+        delays: &mut LinkDelays,
         short_queue: Time,
     ) -> bool {
         // Only a full window shows whether more delivers more.
-        let filled = flew * 2 >= self.window;
+        let filled = was_in_flight * 2 >= self.window;
         if filled {
             self.window += report.gone;
         }
         self.sent += report.datagrams;
         self.lost += report.lost;
         let unlimited = matches!(report.rate, Some((_, false)));
-        if let (Some(rate), true) = (best, flew * 4 <= self.window) {
+        if let (Some(rate), true) = (best, was_in_flight * 4 <= self.window) {
             // A burst has a queueing delay of its own.
-            let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
+            let own = Rate::from_bps(rate).transmission_time(Bytes::new(was_in_flight));
             delays.note_noise(own);
         }
         let queue = delays.is_queueing(short_queue);
@@ -107,8 +107,8 @@ impl Startup {
 mod tests {
     use super::*;
 
-    fn report(datagrams: u64, lost: i64, one_way: i64) -> Report {
-        Report {
+    fn report(datagrams: u64, lost: i64, one_way: i64) -> FeedbackReport {
+        FeedbackReport {
             round_trip: Time::from_millis(20),
             one_way,
             rate: Some((Rate::from_mbps(10.0), false)),
@@ -118,17 +118,17 @@ mod tests {
         }
     }
 
-    /// Whether start-up with a window of 10 kB ends with this report of `flew` bytes in flight.
-    fn ends(flew: u64, report: &Report, delays: &mut Delays) -> bool {
+    /// Whether start-up with a window of 10 kB ends with this report of `was_in_flight` bytes in flight.
+    fn ends(was_in_flight: u64, report: &FeedbackReport, delays: &mut LinkDelays) -> bool {
         let (best, short_queue) = (Some(10_000_000), Time::from_millis(5));
-        Startup::new(10_000).on_report(Time::ZERO, report, flew, best, delays, short_queue)
+        Startup::new(10_000).on_report(Time::ZERO, report, was_in_flight, best, delays, short_queue)
     }
 
     #[test]
-    fn more_than_two_datagrams_and_a_twentieth_lost_end_it() {
-        let ends = |flew, datagrams, lost| {
+    fn losses_above_two_and_5_percent_end_start_up() {
+        let ends = |was_in_flight, datagrams, lost| {
             let report = report(datagrams, lost, 0);
-            ends(flew, &report, &mut Delays::default())
+            ends(was_in_flight, &report, &mut LinkDelays::default())
         };
         assert!(ends(10_000, 59, 3) && !ends(10_000, 60, 3));
         assert!(!ends(10_000, 40, 2) && !ends(10_000, 4, 2));
@@ -138,19 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_ends_it_unless_it_is_what_a_quarter_of_the_window_meets() {
-        let ends_after = |flew| {
-            let mut delays = Delays::default();
+    fn queue_ends_start_up_unless_window_is_mostly_empty() {
+        let ends_after = |was_in_flight| {
+            let mut delays = LinkDelays::default();
             delays.note(Time::ZERO, &report(10, 0, 0), false);
             delays.note(Time::from_secs(1), &report(10, 0, 30_000), false);
-            ends(flew, &report(10, 0, 30_000), &mut delays);
+            ends(was_in_flight, &report(10, 0, 30_000), &mut delays);
             ends(10_000, &report(10, 0, 30_000), &mut delays)
         };
         assert!(!ends_after(2_500) && ends_after(2_501));
     }
 
     #[test]
-    fn a_link_that_a_train_has_measured_begins_with_that_as_far_as_twice_its_product() {
+    fn train_rate_limits_first_window_to_two_products() {
         let mut startup = Startup::new(10_000);
         assert!(!startup.knows_its_rate());
         assert_eq!(startup.window(1_000), 10_000);

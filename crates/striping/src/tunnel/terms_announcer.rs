@@ -37,7 +37,7 @@ impl TermsAnnouncer {
     }
 
     /// Announces everything again, since the peer may have lost its state.
-    pub fn begin_anew(&mut self, now: Time) {
+    pub fn announce_all(&mut self, now: Time) {
         for told in self.links.iter_mut().filter(|told| told.version > 0) {
             told.hurry(now);
         }
@@ -79,14 +79,14 @@ pub struct AnnouncedTerms {
 
 impl AnnouncedTerms {
     /// Whether terms of this version are newer than all that were received for a link.
-    pub fn is_news(&mut self, link: u8, version: u32) -> bool {
+    pub fn is_newer(&mut self, link: u8, version: u32) -> bool {
         let link = usize::from(link);
         if self.versions.len() <= link {
             self.versions.resize(link + 1, 0);
         }
-        let is_news = version > self.versions[link];
+        let is_newer = version > self.versions[link];
         self.versions[link] = self.versions[link].max(version);
-        is_news
+        is_newer
     }
 }
 
@@ -107,11 +107,11 @@ mod tests {
     };
 
     #[test]
-    fn the_usual_terms_are_not_told() {
+    fn default_terms_are_not_announced() {
         let mut announcer = TermsAnnouncer::default();
         announcer.set(MS(1), 3, LinkTerms::default());
         assert_eq!(announcer.due(), None);
-        announcer.begin_anew(MS(2));
+        announcer.announce_all(MS(2));
         assert!(announcer.poll(MS(9)).is_empty());
     }
 
@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_come_late_or_twice_are_no_news() {
+    fn late_or_repeated_terms_are_ignored() {
         let mut said = AnnouncedTerms::default();
         let came = [(1, 1), (1, 3), (1, 2), (1, 3), (0, 1), (1, 4)];
-        let news = came.map(|(link, version)| said.is_news(link, version));
+        let news = came.map(|(link, version)| said.is_newer(link, version));
         assert_eq!(news, [true, true, false, false, true, true]);
     }
 
     #[test]
-    fn what_changes_meanwhile_is_what_is_told() {
+    fn newest_terms_are_announced() {
         let mut announcer = TermsAnnouncer::default();
         announcer.set(MS(0), 0, STANDBY);
         let _ = announcer.poll(MS(0));
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(announcer.poll(MS(50)), [(0, 2, LinkTerms::default())]);
         announcer.on_seen(0, 2);
         // Another handshake repeats all announcements.
-        announcer.begin_anew(MS(99));
+        announcer.announce_all(MS(99));
         assert_eq!(announcer.poll(MS(99)), [(0, 2, LinkTerms::default())]);
     }
 }

@@ -25,7 +25,7 @@ const LEAVES_WITHIN: Time = Time::from_millis(5);
 const MIN_WAIT: i64 = 100;
 
 #[derive(Clone, Debug)]
-pub(super) struct Train {
+pub(super) struct PacketTrain {
     stage: Stage,
     rate: Option<Rate>,
 }
@@ -50,16 +50,16 @@ enum Stage {
     Over,
 }
 
-impl Default for Train {
-    fn default() -> Train {
-        Train {
+impl Default for PacketTrain {
+    fn default() -> PacketTrain {
+        PacketTrain {
             stage: Stage::Due(None),
             rate: None,
         }
     }
 }
 
-impl Train {
+impl PacketTrain {
     pub(super) fn due_at(&self) -> Option<Time> {
         match self.stage {
             Stage::Due(at) => Some(at.unwrap_or(Time::ZERO)),
@@ -155,8 +155,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    fn sent() -> Train {
-        let mut train = Train::default();
+    fn sent() -> PacketTrain {
+        let mut train = PacketTrain::default();
         assert_eq!(train.due_at(), Some(Time::ZERO));
         assert!(!train.poll(MS(100)));
         assert_eq!(train.due_at(), Some(MS(125)));
@@ -177,7 +177,7 @@ mod tests {
 
     /// At 8 Mbit/s a packet takes 1.2 ms.
     #[test]
-    fn its_dispersion_is_the_links_rate() {
+    fn train_dispersion_gives_link_rate() {
         let mut train = sent();
         assert_eq!(train.on_feedback(3, up_to(3), 3_600), None);
         let eight = Rate::from_bps(8_000_000);
@@ -192,22 +192,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_later_says_nothing_of_it() {
+    fn later_datagrams_do_not_measure_train() {
         let mut train = sent();
         assert_eq!(train.on_feedback(11, up_to(10) + 50, 1_000), None);
         assert!(train.is_over());
     }
 
     #[test]
-    fn without_a_wait_nothing_is_known() {
+    fn train_without_queueing_gives_no_rate() {
         let mut train = sent();
         assert_eq!(train.on_feedback(10, up_to(10), MIN_WAIT - 1), None);
         assert_eq!(train.on_feedback(10, up_to(10), 12_000), None);
     }
 
     #[test]
-    fn one_that_the_driver_did_not_send_is_over() {
-        let mut train = Train::default();
+    fn unsent_train_is_over() {
+        let mut train = PacketTrain::default();
         train.poll(MS(0));
         assert!(train.poll(MS(25)));
         assert!(!train.on_sent(MS(40), 7, BYTES, 0));

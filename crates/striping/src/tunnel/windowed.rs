@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::room::give_back;
+use super::shrink::shrink;
 
 /// With more candidates than this, those close to each other in time are thinned.
 const DENSE: usize = 128;
@@ -47,7 +47,7 @@ impl<T: Copy + Ord> Windowed<T> {
         if len >= DENSE && now.saturating_sub(self.candidates[len - 2].0) < self.span / PARTS {
             self.candidates.pop_back();
         }
-        give_back(&mut self.candidates);
+        shrink(&mut self.candidates);
         self.candidates.push_back((now, value));
     }
 
@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_a_scan_of_the_window_says(
+        fn best_equals_scan_of_window(
             steps in prop::collection::vec((0_u64..5, 0_u64..20), 1..200),
         ) {
             let span = Time::from_millis(10);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_only_get_worse_take_bounded_memory() {
+    fn falling_values_take_bounded_memory() {
         let span = Time::from_secs(10);
         let mut window = Windowed::new(span);
         for number in 0..100_000_u64 {

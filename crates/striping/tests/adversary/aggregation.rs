@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::memory::held;
 
 pub const BOUND: u64 = 16 << 20;
-const EACH: u64 = 2_000;
+const CHANGE_INTERVAL: u64 = 2_000;
 /// Longest queue of carriers at the driver: it polls no more frames until the peer reads.
 const QUEUE: u64 = 64 << 10;
 
@@ -28,7 +28,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Ways {
+struct Parameters {
     carriers: u64,
     streams: u64,
     len: u64,
@@ -52,9 +52,9 @@ enum Offsets {
     Any,
 }
 
-impl Ways {
-    fn new(draw: &mut Draw) -> Ways {
-        Ways {
+impl Parameters {
+    fn new(draw: &mut Draw) -> Parameters {
+        Parameters {
             carriers: draw.one(&[1, 2, 8]),
             streams: draw.one(&[1, 10, 1000, 4096]),
             len: draw.one(&[1, 1, 100, 1400, 60_000]),
@@ -76,7 +76,7 @@ impl Ways {
 
 struct Run {
     draw: Draw,
-    ways: Ways,
+    parameters: Parameters,
     own: Association<Bytes>,
     carriers: Vec<CarrierId>,
     /// For each carrier: bytes queued in its connection, and frames sent that must be acknowledged.
@@ -89,7 +89,7 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
     let mut now = Time::from_secs(100);
     let idle = held().0;
     let mut run = Run {
-        ways: Ways::new(&mut draw),
+        parameters: Parameters::new(&mut draw),
         draw,
         own: Association::new(
             Role::Responder,
@@ -108,19 +108,19 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
     }
     let mut outcome = Outcome::default();
     for number in 1..=frames {
-        now += Time::from_micros(1 + run.draw.below(2 * run.ways.wait));
+        now += Time::from_micros(1 + run.draw.below(2 * run.parameters.wait));
         outcome.refused = run.act(now).err();
         let most = held().1.saturating_sub(idle);
         if most > outcome.most {
             outcome.most = most;
             outcome.counted = run.own.cost();
-            outcome.greedy = format!("{:?}", run.ways);
+            outcome.greedy = format!("{:?}", run.parameters);
         }
         if outcome.refused.is_some() {
             break;
         }
-        if number % EACH == 0 {
-            run.ways = Ways::new(&mut run.draw);
+        if number % CHANGE_INTERVAL == 0 {
+            run.parameters = Parameters::new(&mut run.draw);
         }
     }
     for carrier in std::mem::take(&mut run.carriers) {
@@ -137,13 +137,13 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
 
 impl Run {
     fn act(&mut self, now: Time) -> Result<(), ProtocolError> {
-        let carrier = self.draw.below(self.ways.carriers) as usize;
+        let carrier = self.draw.below(self.parameters.carriers) as usize;
         let frame = self.frame(carrier);
         self.own.received(now, self.carriers[carrier], frame)?;
         if self.own.poll_timeout().is_some_and(|at| at <= now) {
             self.own.handle_timeout(now);
         }
-        if self.draw.once_in(self.ways.accepts) {
+        if self.draw.once_in(self.parameters.accepts) {
             self.sent.iter_mut().for_each(|(waiting, _)| *waiting = 0);
         }
         for number in 0..self.carriers.len() {
@@ -157,14 +157,14 @@ impl Run {
                 }
             }
         }
-        let reads = self.draw.once_in(self.ways.reads);
+        let reads = self.draw.once_in(self.parameters.reads);
         while let Some(event) = self.own.poll_event() {
             match event {
                 Event::StreamOpened(stream) | Event::Readable(stream) if reads => {
                     while self.own.read(now, stream).is_some() {}
                 }
-                Event::StreamOpened(stream) if self.ways.writes > 0 => {
-                    let mut payload = Bytes::from(vec![0; self.ways.writes as usize]);
+                Event::StreamOpened(stream) if self.parameters.writes > 0 => {
+                    let mut payload = Bytes::from(vec![0; self.parameters.writes as usize]);
                     let _ = self.own.write(stream, &mut payload);
                 }
                 _ => {}
@@ -180,13 +180,13 @@ impl Run {
 
     fn frame(&mut self, carrier: usize) -> Frame<Bytes> {
         self.number += 1;
-        let ways = self.ways;
-        let stream = 1 + 2 * self.draw.below(ways.streams) as u32;
-        if self.draw.once_in(ways.acknowledges) {
+        let parameters = self.parameters;
+        let stream = 1 + 2 * self.draw.below(parameters.streams) as u32;
+        if self.draw.once_in(parameters.acknowledges) {
             let count = self.sent[carrier].1;
             return Frame::Ack { count };
         }
-        if !self.draw.once_in(ways.others) {
+        if !self.draw.once_in(parameters.others) {
             return self.data(stream);
         }
         let code = self.number as u32;
@@ -214,11 +214,11 @@ impl Run {
 
     fn data(&mut self, stream: u32) -> Frame<Bytes> {
         const WINDOW: u64 = 64 << 10;
-        let len = self.ways.len;
+        let len = self.parameters.len;
         // More pieces of a stream are refused.
         const PIECES: u64 = 4000;
         let places = (WINDOW / len).min(PIECES);
-        let offset = match self.ways.offsets {
+        let offset = match self.parameters.offsets {
             Offsets::Next => self.number % places * len,
             Offsets::EverySecond => self.number % places.div_ceil(2) * 2 * len,
             Offsets::Descending => (places - 1 - self.number % places) * len,

@@ -18,7 +18,7 @@ pub enum Frame {
 }
 
 /// Bytes around the frames of a datagram; also the approximate length of a datagram without packets.
-const AROUND: u32 = 68;
+const DATAGRAM_OVERHEAD: u32 = 68;
 const SHORT: u32 = 100;
 
 pub struct End {
@@ -63,7 +63,7 @@ impl End {
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, clock: u32, frames: &[Frame]) {
         let begun = processor_time();
         self.take_frames(now, link, sequence, clock, frames);
-        self.turn(now);
+        self.handle_due(now);
         self.spent.0 += processor_time() - begun;
         self.spent.1 += 1 + frames.len() as u32;
     }
@@ -115,7 +115,7 @@ impl End {
         }
     }
 
-    pub fn turn(&mut self, now: Time) {
+    pub fn handle_due(&mut self, now: Time) {
         if self.sender.poll_timeout().is_some_and(|at| at <= now) {
             for ping in self.sender.handle_timeout(now) {
                 self.send(now, ping.link, ping.bytes.unwrap_or(SHORT));
@@ -129,7 +129,7 @@ impl End {
             }
         }
         while let Some(packet) = self.sender.poll_transmit(now) {
-            self.send(now, packet.link, packet.bytes + AROUND);
+            self.send(now, packet.link, packet.bytes + DATAGRAM_OVERHEAD);
         }
     }
 

@@ -10,10 +10,10 @@ use crate::draw::Draw;
 use crate::end::{End, Frame};
 use crate::memory::held;
 
-const EACH: u64 = 4_000;
+const CHANGE_INTERVAL: u64 = 4_000;
 const BATCH: u64 = 256;
 /// Time after the last datagram within which memory is returned.
-const RETURNS: Time = Time::from_secs(10);
+const RETURN_WITHIN: Time = Time::from_secs(10);
 
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -29,7 +29,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Ways {
+struct Parameters {
     links: u64,
     lanes: u64,
     /// Packets of a datagram, and their length.
@@ -39,7 +39,7 @@ struct Ways {
     deliveries: &'static [Delivery],
     numbers: Numbers,
     clock: Clock,
-    told: Told,
+    reported: FeedbackKind,
     /// Intervals of pings and changed terms, in datagrams.
     pings: u64,
     terms: u64,
@@ -79,7 +79,7 @@ enum Clock {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum FeedbackKind {
     Nothing,
     Truth,
     NeverSettled,
@@ -89,10 +89,10 @@ enum Told {
     Late,
 }
 
-impl Ways {
-    fn new(draw: &mut Draw, links: u64, changes_terms: bool) -> Ways {
+impl Parameters {
+    fn new(draw: &mut Draw, links: u64, changes_terms: bool) -> Parameters {
         use Delivery::{AtOnce, InOrder, InStep};
-        Ways {
+        Parameters {
             links: 1 + draw.below(links),
             lanes: draw.one(&[1, 2, 255]),
             packets: draw.one(&[0, 1, 1, 1, 5, 30]),
@@ -127,14 +127,14 @@ impl Ways {
                 Clock::Jumps,
                 Clock::Any,
             ]),
-            told: draw.one(&[
-                Told::Nothing,
-                Told::Truth,
-                Told::NeverSettled,
-                Told::AllMissing,
-                Told::Little,
-                Told::Backwards,
-                Told::Late,
+            reported: draw.one(&[
+                FeedbackKind::Nothing,
+                FeedbackKind::Truth,
+                FeedbackKind::NeverSettled,
+                FeedbackKind::AllMissing,
+                FeedbackKind::Little,
+                FeedbackKind::Backwards,
+                FeedbackKind::Late,
             ]),
             pings: draw.one(&[1, 10, 1000]),
             terms: if changes_terms {
@@ -151,12 +151,12 @@ impl Ways {
 
 struct Adversary {
     draw: Draw,
-    ways: Ways,
+    parameters: Parameters,
     /// Newest sequence of each lane and link, and their number.
     lanes: [(u32, u32); 256],
     links: [(u64, u64); 64],
     /// For each link, the highest reported datagram, and the number of received ones.
-    told: [(u64, u64); 64],
+    reported: [(u64, u64); 64],
     clock: u32,
 }
 
@@ -168,85 +168,88 @@ pub fn run(seed: u64, datagrams: u64) -> Outcome {
     let mut now = Time::from_secs(100);
     let mut end = End::new(now, if is_client { 0 } else { links as usize });
     let mut adversary = Adversary {
-        ways: Ways::new(&mut draw, links, is_client),
+        parameters: Parameters::new(&mut draw, links, is_client),
         draw,
         lanes: [(0, 0); 256],
         links: [(0, 0); 64],
-        told: [(0, 0); 64],
+        reported: [(0, 0); 64],
         clock: 0,
     };
     let idle = held().0;
     let mut outcome = Outcome::default();
     let mut before = end.spent;
     for number in 1..=datagrams {
-        now += Time::from_micros(1 + adversary.draw.below(2 * adversary.ways.wait));
+        now += Time::from_micros(1 + adversary.draw.below(2 * adversary.parameters.wait));
         adversary.act(now, &mut end);
         if number % BATCH == 0 {
             let most = held().1 - idle;
             if most > outcome.most {
                 outcome.most = most;
-                outcome.greedy = format!("{:?}", adversary.ways);
+                outcome.greedy = format!("{:?}", adversary.parameters);
             }
             let taken = (end.spent.0 - before.0) / (end.spent.1 - before.1);
             before = end.spent;
             if taken > outcome.slowest {
                 outcome.slowest = taken;
-                outcome.slow = format!("{:?}", adversary.ways);
+                outcome.slow = format!("{:?}", adversary.parameters);
             }
         }
-        if number % EACH == 0 {
-            adversary.ways = Ways::new(&mut adversary.draw, links, is_client);
+        if number % CHANGE_INTERVAL == 0 {
+            adversary.parameters = Parameters::new(&mut adversary.draw, links, is_client);
         }
     }
     outcome.spent = end.spent;
-    let until = now + RETURNS;
+    let until = now + RETURN_WITHIN;
     while let Some(due) = end.due().filter(|due| *due <= until) {
         now = due.max(now + Time::from_micros(1));
-        end.turn(now);
+        end.handle_due(now);
     }
-    end.turn(until);
+    end.handle_due(until);
     outcome.left = held().0.saturating_sub(idle);
     outcome
 }
 
 impl Adversary {
     fn act(&mut self, now: Time, end: &mut End) {
-        let ways = self.ways;
-        let (count, len) = ways.traffic;
+        let parameters = self.parameters;
+        let (count, len) = parameters.traffic;
         for _ in 0..count {
-            let lane = 1 + self.draw.below(ways.lanes) as u8;
-            end.enqueue(now, lane, ways.class, len);
+            let lane = 1 + self.draw.below(parameters.lanes) as u8;
+            end.enqueue(now, lane, parameters.class, len);
         }
-        let link = self.draw.below(ways.links) as u8;
+        let link = self.draw.below(parameters.links) as u8;
         let mut frames = Vec::new();
-        for _ in 0..ways.packets {
-            frames.push(Frame::Packet(self.sequencing(), ways.len));
+        for _ in 0..parameters.packets {
+            frames.push(Frame::Packet(self.sequencing(), parameters.len));
         }
         frames.extend(self.feedback(now, end));
-        if self.draw.once_in(ways.pings) {
+        if self.draw.once_in(parameters.pings) {
             frames.push(Frame::Ping(1 + self.draw.below(1000) as u32));
         }
         if self.draw.once_in(1000) {
             frames.push(Frame::Pong(self.draw.magnitude(32) as u32));
         }
-        if self.draw.once_in(ways.terms) {
+        if self.draw.once_in(parameters.terms) {
             let terms = LinkTerms {
                 standby: self.draw.once_in(2),
                 rate: (self.draw.once_in(3)).then(|| Rate::from_bps(1 + self.draw.magnitude(40))),
                 ..LinkTerms::USUAL
             };
-            frames.push(Frame::Terms(self.draw.below(ways.links) as usize, terms));
+            frames.push(Frame::Terms(
+                self.draw.below(parameters.links) as usize,
+                terms,
+            ));
         }
         let (sequence, clock) = (self.number(usize::from(link)), self.clock(now));
         end.take(now, link, sequence, clock, &frames);
     }
 
     fn sequencing(&mut self) -> Sequencing {
-        let number = 1 + self.draw.below(self.ways.lanes) as u8;
+        let number = 1 + self.draw.below(self.parameters.lanes) as u8;
         let (newest, made) = &mut self.lanes[usize::from(number)];
         *made = made.wrapping_add(1);
         let within = *made % 30_000;
-        let sequence = match self.ways.order {
+        let sequence = match self.parameters.order {
             Order::Next => {
                 *newest = newest.wrapping_add(1);
                 *newest
@@ -271,14 +274,14 @@ impl Adversary {
         Sequencing {
             lane: number,
             sequence,
-            delivery: self.draw.one(self.ways.deliveries),
+            delivery: self.draw.one(self.parameters.deliveries),
         }
     }
 
     fn number(&mut self, link: usize) -> u64 {
         let (newest, made) = &mut self.links[link];
         *made += 1;
-        match self.ways.numbers {
+        match self.parameters.numbers {
             Numbers::Next => *newest += 1,
             Numbers::EverySecond => *newest += 2,
             Numbers::Jumping => *newest += 1 + self.draw.magnitude(20),
@@ -295,7 +298,7 @@ impl Adversary {
 
     fn clock(&mut self, now: Time) -> u32 {
         let right = (now.as_nanos() / 1000) as u32;
-        self.clock = match self.ways.clock {
+        self.clock = match self.parameters.clock {
             Clock::Right => right,
             Clock::Stands => self.clock,
             Clock::Slows => self.clock.wrapping_add(1),
@@ -309,19 +312,19 @@ impl Adversary {
     fn feedback(&mut self, now: Time, end: &End) -> Option<Frame> {
         let link = self.draw.below(end.sent.len().max(1) as u64) as usize;
         let &(count, bytes) = end.sent.get(link)?;
-        let (highest, received) = self.told[link];
+        let (highest, received) = self.reported[link];
         let is_news = count > highest + 1;
-        let newest = match self.ways.told {
-            Told::Nothing => return None,
-            Told::Little => (highest + 1).min(count.checked_sub(1)?),
+        let newest = match self.parameters.reported {
+            FeedbackKind::Nothing => return None,
+            FeedbackKind::Little => (highest + 1).min(count.checked_sub(1)?),
             _ => count.checked_sub(1)?,
         };
-        let received = match self.ways.told {
-            Told::Truth => newest + 1,
+        let received = match self.parameters.reported {
+            FeedbackKind::Truth => newest + 1,
             _ => (received + 1).min(newest + 1),
         };
         if is_news {
-            self.told[link] = (newest, received);
+            self.reported[link] = (newest, received);
         }
         let clock = (now.as_nanos() / 1000) as u32;
         let mut feedback = Feedback {
@@ -330,14 +333,14 @@ impl Adversary {
             received,
             bytes,
             clock,
-            settled: match self.ways.told {
-                Told::Truth | Told::Little => newest + 1,
+            settled: match self.parameters.reported {
+                FeedbackKind::Truth | FeedbackKind::Little => newest + 1,
                 _ => 0,
             },
             ..Feedback::default()
         };
-        match self.ways.told {
-            Told::AllMissing => {
+        match self.parameters.reported {
+            FeedbackKind::AllMissing => {
                 for _ in 0..8 {
                     let first = newest.saturating_sub(self.draw.magnitude(17));
                     feedback.missing.push(Gap {
@@ -346,8 +349,10 @@ impl Adversary {
                     });
                 }
             }
-            Told::Backwards => feedback.clock = clock / 10_000 * 10_000 - count as u32 % 2 * 5_000,
-            Told::Late => feedback.delay = Time::from_micros(self.draw.magnitude(32)),
+            FeedbackKind::Backwards => {
+                feedback.clock = clock / 10_000 * 10_000 - count as u32 % 2 * 5_000
+            }
+            FeedbackKind::Late => feedback.delay = Time::from_micros(self.draw.magnitude(32)),
             _ => {}
         }
         if self.draw.once_in(20) {

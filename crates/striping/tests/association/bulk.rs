@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Association, Event, Length, StreamId};
 
-use crate::world::{Apps, FAR, NEAR, World};
+use crate::simulation::{Apps, INITIATOR, RESPONDER, Simulation};
 
 #[derive(Default)]
 pub struct Bulk {
@@ -37,8 +37,8 @@ pub fn fill(own: &mut Association<Length>, stream: StreamId) {
 impl Apps<Length> for Bulk {
     fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
         match event {
-            Event::Writable(_) if end == NEAR => self.fill(own),
-            Event::Readable(stream) if end == FAR => {
+            Event::Writable(_) if end == INITIATOR => self.fill(own),
+            Event::Readable(stream) if end == RESPONDER => {
                 while let Some(piece) = own.read(now, stream) {
                     self.read += piece.0 as u64;
                     if now >= self.from {
@@ -51,8 +51,8 @@ impl Apps<Length> for Bulk {
         }
     }
 
-    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
-        self.stream = world.ends[NEAR].open();
-        self.fill(&mut world.ends[NEAR]);
+    fn on_tick(&mut self, simulation: &mut Simulation<Length>, _token: u64) {
+        self.stream = simulation.ends[INITIATOR].open();
+        self.fill(&mut simulation.ends[INITIATOR]);
     }
 }

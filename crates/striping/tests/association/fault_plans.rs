@@ -33,13 +33,13 @@ fn under_any_scheduler() {
 }
 
 #[test]
-fn a_stream_that_is_gone_is_not_asked_for_its_deadline() {
+fn removed_stream_has_no_deadline() {
     let plan: Plan = include_str!("../faults/schedulers.toml").parse().unwrap();
     assert_eq!(run(&plan, 876).failures, [""; 0]);
 }
 
 #[test]
-fn a_seed_tells_all() {
+fn seed_determines_run() {
     let plan: Plan = include_str!("../faults/carriers.toml").parse().unwrap();
     let first: Vec<_> = (0..5).map(|seed| run(&plan, seed)).collect();
     let again: Vec<_> = (0..5).map(|seed| run(&plan, seed)).collect();

@@ -6,7 +6,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::Config;
 
 use crate::bulk::Bulk;
-use crate::world::{Link, World};
+use crate::simulation::{Link, Simulation};
 
 /// Rates in Mbit/s and round trips in ms.
 pub fn links(list: &[(f64, u64)]) -> Vec<Link> {
@@ -43,13 +43,13 @@ fn share(list: &[(f64, u64)], buffer: u64) -> f64 {
         buffer: Bytes::new(buffer),
         ..Config::default()
     };
-    let mut world = World::new(links(list), [config.clone(), config]);
+    let mut simulation = Simulation::new(links(list), [config.clone(), config]);
     let mut apps = Bulk::default();
-    world.at(Time::from_millis(1), 0);
-    world.run(&mut apps, Time::from_secs(3));
+    simulation.at(Time::from_millis(1), 0);
+    simulation.run(&mut apps, Time::from_secs(3));
     let before = apps.read;
-    world.run(&mut apps, Time::from_secs(15));
-    assert_eq!(world.violations, [""; 0]);
+    simulation.run(&mut apps, Time::from_secs(15));
+    assert_eq!(simulation.violations, [""; 0]);
     let all: f64 = list.iter().map(|(rate, _)| rate * 1e6).sum();
     (apps.read - before) as f64 * 8.0 / 12.0 / all
 }

@@ -46,7 +46,7 @@ fn any_frame() -> impl Strategy<Value = Frame<Bytes>> {
 
 proptest! {
     #[test]
-    fn whatever_comes_is_refused_or_bounded(
+    fn arbitrary_frames_are_refused_or_bounded(
         frames in prop::collection::vec((any_frame(), 0..2_usize, 0..50_u64, any::<bool>()), 1..200),
     ) {
         let mut own: Association<Bytes> = Association::new(
@@ -92,7 +92,7 @@ fn one_byte(number: u32) -> Frame<Bytes> {
 }
 
 #[test]
-fn streams_at_the_bound_of_memory_are_sorted_once_for_many_frames() {
+fn streams_at_memory_limit_are_sorted_rarely() {
     const STREAMS: u32 = 1000;
     let config = Config {
         streams: STREAMS,

@@ -10,5 +10,5 @@ mod hostile;
 mod messages;
 mod outage;
 mod redundant;
+mod simulation;
 mod thin;
-mod world;

@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{Association, Event, Length, StreamId};
 
 use crate::bulk::fill;
-use crate::world::{Apps, FAR, NEAR, World};
+use crate::simulation::{Apps, INITIATOR, RESPONDER, Simulation};
 
 pub struct Messages {
     len: usize,
@@ -44,8 +44,8 @@ impl Messages {
 impl Apps<Length> for Messages {
     fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
         match event {
-            Event::Writable(_) if end == NEAR => self.fill(own),
-            Event::Readable(stream) if end == FAR => {
+            Event::Writable(_) if end == INITIATOR => self.fill(own),
+            Event::Readable(stream) if end == RESPONDER => {
                 while let Some(piece) = own.read(now, stream) {
                     if Some(stream) == self.stream {
                         self.partly += piece.0;
@@ -61,9 +61,9 @@ impl Apps<Length> for Messages {
         }
     }
 
-    fn on_tick(&mut self, world: &mut World<Length>, token: u64) {
-        let now = world.now;
-        let near = &mut world.ends[NEAR];
+    fn on_tick(&mut self, simulation: &mut Simulation<Length>, token: u64) {
+        let now = simulation.now;
+        let near = &mut simulation.ends[INITIATOR];
         if self.stream.is_none() {
             self.stream = near.open();
             if self.beside_bulk {
@@ -75,6 +75,6 @@ impl Apps<Length> for Messages {
             assert_eq!(near.write(stream, &mut Length(self.len)), self.len);
             self.written.push_back(now);
         }
-        world.at(now + self.every, token);
+        simulation.at(now + self.every, token);
     }
 }

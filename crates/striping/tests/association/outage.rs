@@ -6,12 +6,12 @@ use ropewalk_striping::{Config, Length};
 
 use crate::bulk::Bulk;
 use crate::goodput::links;
-use crate::world::{FAR, World};
+use crate::simulation::{RESPONDER, Simulation};
 
-fn received(world: &World<Length>, link: usize) -> u64 {
-    let carriers = world.ends[FAR].carriers();
+fn received(simulation: &Simulation<Length>, link: usize) -> u64 {
+    let carriers = simulation.ends[RESPONDER].carriers();
     carriers
-        .filter_map(|id| world.ends[FAR].carrier_statistics(id))
+        .filter_map(|id| simulation.ends[RESPONDER].carrier_statistics(id))
         .filter(|carrier| carrier.link == link as u32)
         .map(|carrier| carrier.received.as_u64())
         .sum()
@@ -21,20 +21,20 @@ fn received(world: &World<Length>, link: usize) -> u64 {
 /// after its return at 8 s.
 fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
     let mut links = links(list);
-    links[link].fall_silent(Time::from_secs(5), Time::from_secs(8));
-    let mut world = World::new(links, [Config::default(), Config::default()]);
+    links[link].add_outage(Time::from_secs(5), Time::from_secs(8));
+    let mut simulation = Simulation::new(links, [Config::default(), Config::default()]);
     let mut apps = Bulk::timed_from(Time::from_secs(5));
-    world.at(Time::from_millis(1), 0);
-    world.run(&mut apps, Time::from_secs(9));
-    let before = received(&world, link);
-    world.run(&mut apps, Time::from_secs(10));
-    assert_eq!(world.violations, [""; 0]);
-    let bits = (received(&world, link) - before) as f64 * 8.0;
+    simulation.at(Time::from_millis(1), 0);
+    simulation.run(&mut apps, Time::from_secs(9));
+    let before = received(&simulation, link);
+    simulation.run(&mut apps, Time::from_secs(10));
+    assert_eq!(simulation.violations, [""; 0]);
+    let bits = (received(&simulation, link) - before) as f64 * 8.0;
     (apps.longest, bits / (list[link].0 * 1e6))
 }
 
 #[test]
-fn an_outage_is_bridged_and_the_link_used_again() {
+fn outage_is_bridged_and_link_reused() {
     for (list, link, most_ms) in [
         (&[(20.0, 20), (20.0, 20)], 0, 150),
         (&[(20.0, 20), (20.0, 20)], 1, 150),
@@ -56,19 +56,19 @@ fn an_outage_is_bridged_and_the_link_used_again() {
 
 /// Goodput in the two seconds after a link has fallen to a tenth, relative to the rate of the other link.
 fn slowed(list: &[(f64, u64)], link: usize) -> f64 {
-    let mut world = World::new(links(list), [Config::default(), Config::default()]);
+    let mut simulation = Simulation::new(links(list), [Config::default(), Config::default()]);
     let mut apps = Bulk::default();
-    world.at(Time::from_millis(1), 0);
-    world.run(&mut apps, Time::from_secs(5));
-    world.slow(link, 10);
+    simulation.at(Time::from_millis(1), 0);
+    simulation.run(&mut apps, Time::from_secs(5));
+    simulation.slow(link, 10);
     let before = apps.read;
-    world.run(&mut apps, Time::from_secs(7));
-    assert_eq!(world.violations, [""; 0]);
+    simulation.run(&mut apps, Time::from_secs(7));
+    assert_eq!(simulation.violations, [""; 0]);
     (apps.read - before) as f64 * 4.0 / (list[1 - link].0 * 1e6)
 }
 
 #[test]
-fn a_link_that_falls_to_a_tenth_costs_the_other_little() {
+fn slowdown_to_a_tenth_costs_other_link_little() {
     for (list, link) in [
         (&[(20.0, 20), (20.0, 20)], 0),
         (&[(20.0, 20), (10.0, 200)], 1),

@@ -9,7 +9,7 @@ use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use crate::bulk::Bulk;
 use crate::goodput::links;
 use crate::messages::Messages;
-use crate::world::World;
+use crate::simulation::Simulation;
 
 const MESSAGE: usize = 1000;
 /// 2 Mbit/s.
@@ -31,12 +31,12 @@ fn a_dead_link_costs_a_thin_stream_no_delay() {
         ([(20.0, 20), (5.0, 200)], 1),
     ] {
         let mut links = links(&list);
-        links[dies].fall_silent(Time::from_secs(5), Time::from_secs(8));
-        let mut world = World::new(links, [config(), config()]);
+        links[dies].add_outage(Time::from_secs(5), Time::from_secs(8));
+        let mut simulation = Simulation::new(links, [config(), config()]);
         let mut apps = Messages::new(MESSAGE, EVERY, false);
-        world.at(Time::from_millis(1), 0);
-        world.run(&mut apps, Time::from_secs(12));
-        assert_eq!(world.violations, [""; 0]);
+        simulation.at(Time::from_millis(1), 0);
+        simulation.run(&mut apps, Time::from_secs(12));
+        assert_eq!(simulation.violations, [""; 0]);
         // After both links have begun, no message takes longer than the slower link by itself.
         let settled = apps
             .delays
@@ -53,19 +53,19 @@ fn a_dead_link_costs_a_thin_stream_no_delay() {
 }
 
 #[test]
-fn a_bulk_stream_has_what_the_best_link_gives() {
+fn redundant_bulk_stream_has_rate_of_best_link() {
     for list in [
         [(20.0, 40), (10.0, 60)],
         [(20.0, 20), (20.0, 20)],
         [(20.0, 20), (5.0, 200)],
     ] {
-        let mut world = World::new(links(&list), [config(), config()]);
+        let mut simulation = Simulation::new(links(&list), [config(), config()]);
         let mut apps = Bulk::default();
-        world.at(Time::from_millis(1), 0);
-        world.run(&mut apps, Time::from_secs(2));
+        simulation.at(Time::from_millis(1), 0);
+        simulation.run(&mut apps, Time::from_secs(2));
         let before = apps.read;
-        world.run(&mut apps, Time::from_secs(12));
-        assert_eq!(world.violations, [""; 0]);
+        simulation.run(&mut apps, Time::from_secs(12));
+        assert_eq!(simulation.violations, [""; 0]);
         let goodput = (apps.read - before) as f64 * 8.0 / 10e6;
         println!("{list:?}: {goodput:.2} Mbit/s");
         assert!((0.9 * 20.0..21.0).contains(&goodput), "{list:?}: {goodput}");

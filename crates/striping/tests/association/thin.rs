@@ -5,7 +5,7 @@ use ropewalk_striping::Config;
 
 use crate::goodput::links;
 use crate::messages::Messages;
-use crate::world::World;
+use crate::simulation::Simulation;
 
 const MESSAGE: usize = 200;
 const EVERY: Time = Time::from_millis(10);
@@ -13,10 +13,10 @@ const EVERY: Time = Time::from_millis(10);
 /// Delay from write to read at the 99th percentile, from 1 s on.
 fn p99(beside_bulk: bool) -> Time {
     let list = [(20.0, 20), (5.0, 200)];
-    let mut world = World::new(links(&list), [Config::default(), Config::default()]);
+    let mut simulation = Simulation::new(links(&list), [Config::default(), Config::default()]);
     let mut apps = Messages::new(MESSAGE, EVERY, beside_bulk);
-    world.at(Time::from_millis(1), 0);
-    world.run(&mut apps, Time::from_secs(20));
+    simulation.at(Time::from_millis(1), 0);
+    simulation.run(&mut apps, Time::from_secs(20));
     let delays = apps.delays.split_off(100).into_iter();
     let mut delays: Vec<Time> = delays.map(|(_, delay)| delay).collect();
     assert!(delays.len() > 1800);

@@ -40,7 +40,7 @@ unknown_frame 1 0 0 1
 ";
 
 #[test]
-fn a_peer_may_say_what_it_wants() {
+fn corpus_of_tunnel_peer_replays_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/tunnel");
     let files = fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Class;
 
-use crate::world::{CLIENT, RELAY, World};
+use crate::harness::{CLIENT, Harness, RELAY};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 /// A packet that fills a datagram of 1500 bytes.
@@ -15,31 +15,31 @@ const GRANULARITY: u32 = 8;
 /// After 5 s the path MTU of the first link falls to `mtus`, by the end that sends. Returns the longest time
 /// without an arrival after that, and the time until each sender knew.
 fn fall(delays: &[u64], mtus: [u32; 2], from: usize, drops: bool) -> (Time, [Time; 2]) {
-    let mut world = World::new(delays);
-    let begin = world.now;
+    let mut harness = Harness::new(delays);
+    let begin = harness.now;
     let fallen = begin + MS(5000);
     let mut known = [Time::MAX; 2];
     for packet in 0..9000 {
-        if world.now == fallen {
-            world.links[0].mtu = mtus;
-            world.links[0].drops_fragments = drops;
+        if harness.now == fallen {
+            harness.links[0].mtu = mtus;
+            harness.links[0].drops_fragments = drops;
         }
-        if world.waiting(from) < 100_000 {
-            world.enqueue_of(Class::InStep, from, packet, FULL);
+        if harness.waiting(from) < 100_000 {
+            harness.enqueue_of(Class::InStep, from, packet, FULL);
         }
         if packet % 2 == 0 {
-            world.enqueue_of(Class::InStep, 1 - from, packet, 52);
+            harness.enqueue_of(Class::InStep, 1 - from, packet, 52);
         }
-        let next = world.now + MS(1);
-        world.run_until(next);
+        let next = harness.now + MS(1);
+        harness.run_until(next);
         for end in [CLIENT, RELAY] {
-            let found = world.path_mtu(end, 0);
+            let found = harness.path_mtu(end, 0);
             if (mtus[end] + 1 - GRANULARITY..=mtus[end]).contains(&found) {
-                known[end] = known[end].min(world.now.saturating_sub(fallen));
+                known[end] = known[end].min(harness.now.saturating_sub(fallen));
             }
         }
     }
-    let arrived = world.delivered.iter().filter(|(to, ..)| *to == 1 - from);
+    let arrived = harness.delivered.iter().filter(|(to, ..)| *to == 1 - from);
     let times: Vec<Time> = arrived.map(|(.., at)| *at).collect();
     let gaps = times.windows(2).filter(|pair| pair[1] > fallen);
     let longest = gaps.map(|pair| pair[1] - pair[0]).max().unwrap();

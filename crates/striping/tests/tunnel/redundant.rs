@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, Scheduler};
 
-use crate::world::{CLIENT, RELAY, World};
+use crate::harness::{CLIENT, Harness, RELAY};
 
 const EVERY: Time = Time::from_millis(4);
 
@@ -12,18 +12,18 @@ fn a_dead_link_costs_no_delay_and_copies_are_dropped() {
     for class in [Class::Thin, Class::InStep, Class::Urgent] {
         for dies in [0, 1] {
             let delays = [20, 30];
-            let mut world = World::scheduled(&delays, Scheduler::Redundant);
-            world.run_until(Time::from_secs(2));
+            let mut harness = Harness::scheduled(&delays, Scheduler::Redundant);
+            harness.run_until(Time::from_secs(2));
             let mut sent = Vec::new();
             for number in 0..1000 {
-                world.links[dies].is_dark = (250..750).contains(&number);
-                world.enqueue_of(class, CLIENT, number, 1000);
-                sent.push(world.now);
-                world.run_until(world.now + EVERY);
+                harness.links[dies].is_down = (250..750).contains(&number);
+                harness.enqueue_of(class, CLIENT, number, 1000);
+                sent.push(harness.now);
+                harness.run_until(harness.now + EVERY);
             }
-            world.run_until(world.now + Time::from_secs(1));
+            harness.run_until(harness.now + Time::from_secs(1));
             let mut came: Vec<(u32, Time)> = Vec::new();
-            for &(to, packet, at) in &world.delivered {
+            for &(to, packet, at) in &harness.delivered {
                 assert_eq!(to, RELAY);
                 came.push((packet, at));
             }

@@ -4,25 +4,25 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_striping::tunnel::{Class, LinkTerms};
 
-use crate::world::{CLIENT, RELAY, World};
+use crate::harness::{CLIENT, Harness, RELAY};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
 /// Delays of packets of 200 bytes, sent each 10 ms for five seconds after the connection was opened.
 fn delays() -> Vec<Time> {
-    let mut world = World::new(&[10, 50]);
-    world.run_until(Time::from_secs(3));
-    world.enqueue_of(Class::Opening, CLIENT, 0, 60);
-    let mut sent = vec![world.now];
+    let mut harness = Harness::new(&[10, 50]);
+    harness.run_until(Time::from_secs(3));
+    harness.enqueue_of(Class::Opening, CLIENT, 0, 60);
+    let mut sent = vec![harness.now];
     for packet in 1..500 {
-        let next = world.now + MS(10);
-        world.run_until(next);
-        sent.push(world.now);
-        world.enqueue_of(Class::InStep, CLIENT, packet, 200);
+        let next = harness.now + MS(10);
+        harness.run_until(next);
+        sent.push(harness.now);
+        harness.enqueue_of(Class::InStep, CLIENT, packet, 200);
     }
-    let end = world.now + MS(500);
-    world.run_until(end);
-    let arrived = world.delivered.iter().filter(|(end, ..)| *end == RELAY);
+    let end = harness.now + MS(500);
+    harness.run_until(end);
+    let arrived = harness.delivered.iter().filter(|(end, ..)| *end == RELAY);
     let delays: Vec<Time> = arrived
         .map(|(_, packet, at)| *at - sent[*packet as usize])
         .collect();
@@ -46,13 +46,13 @@ fn a_connection_that_stays_thin_has_the_quickest_links_delay() {
 /// Packets of a connection in order of arrival, given length and interval of each, while the quickest link
 /// has a rate limit.
 fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
-    let mut world = World::new(&delays);
-    world.expect_copies();
-    world.run_until(Time::from_secs(3));
+    let mut harness = Harness::new(&delays);
+    harness.expect_copies();
+    harness.run_until(Time::from_secs(3));
     let quickest = (0..3).min_by_key(|&link| delays[link]).unwrap();
     let rate = Some(Rate::from_bps(rate));
     for end in [CLIENT, RELAY] {
-        world.set_terms(
+        harness.set_terms(
             end,
             quickest,
             LinkTerms {
@@ -62,13 +62,13 @@ fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
         );
     }
     for (number, &(bytes, pause)) in (0..).zip(packets) {
-        world.enqueue_of(Class::InStep, CLIENT, number, bytes);
-        let next = world.now + MS(pause);
-        world.run_until(next);
+        harness.enqueue_of(Class::InStep, CLIENT, number, bytes);
+        let next = harness.now + MS(pause);
+        harness.run_until(next);
     }
-    let end = world.now + Time::from_secs(10);
-    world.run_until(end);
-    let arrived = world.delivered.iter().filter(|(end, ..)| *end == RELAY);
+    let end = harness.now + Time::from_secs(10);
+    harness.run_until(end);
+    let arrived = harness.delivered.iter().filter(|(end, ..)| *end == RELAY);
     arrived.map(|&(_, packet, _)| packet).collect()
 }
 

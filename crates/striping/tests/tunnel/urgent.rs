@@ -3,40 +3,40 @@
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, LinkTerms};
 
-use crate::world::{CLIENT, RELAY, World};
+use crate::harness::{CLIENT, Harness, RELAY};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
 /// A tunnel over links with these delays and losses per 1000 datagrams.
-fn lossy(links: &[(u64, u32)]) -> World {
+fn lossy(links: &[(u64, u32)]) -> Harness {
     let delays: Vec<u64> = links.iter().map(|(delay, _)| *delay).collect();
-    let mut world = World::new(&delays);
-    world.expect_copies();
-    world.run_until(Time::from_secs(3));
-    for (link, (_, lost)) in world.links.iter_mut().zip(links) {
+    let mut harness = Harness::new(&delays);
+    harness.expect_copies();
+    harness.run_until(Time::from_secs(3));
+    for (link, (_, lost)) in harness.links.iter_mut().zip(links) {
         link.lost_of_1000 = *lost;
     }
-    world
+    harness
 }
 
 /// Delays of packets of 100 bytes that the relay receives, by number; `None` for a lost one. `change` alters
 /// the tunnel before each is sent.
 fn delays(
-    world: &mut World,
+    harness: &mut Harness,
     class: Class,
     (packets, every): (u32, Time),
-    change: impl Fn(&mut World, u32),
+    change: impl Fn(&mut Harness, u32),
 ) -> Vec<Option<Time>> {
     let mut sent = Vec::new();
     for number in 0..packets {
-        change(world, number);
-        sent.push(world.now);
-        world.enqueue_of(class, CLIENT, number, 100);
-        world.run_until(world.now + every);
+        change(harness, number);
+        sent.push(harness.now);
+        harness.enqueue_of(class, CLIENT, number, 100);
+        harness.run_until(harness.now + every);
     }
-    world.run_until(world.now + Time::from_secs(1));
+    harness.run_until(harness.now + Time::from_secs(1));
     let mut delays = vec![None; sent.len()];
-    for &(to, number, at) in &world.delivered {
+    for &(to, number, at) in &harness.delivered {
         assert_eq!(to, RELAY);
         let delay = &mut delays[number as usize];
         assert!(delay.is_none(), "{number} came twice");
@@ -68,8 +68,8 @@ fn urgent_packets_lost_on_a_link_arrive_within_two_retransmissions() {
     ];
     for links in cases {
         for (class, rate) in CLASSES.into_iter().zip(RATES) {
-            let mut world = lossy(links);
-            let delays = delays(&mut world, class, rate, |_, _| ());
+            let mut harness = lossy(links);
+            let delays = delays(&mut harness, class, rate, |_, _| ());
             let lost = delays.iter().filter(|delay| delay.is_none()).count();
             let longest = percentile(&delays, 100);
             let slowest = links.iter().map(|(delay, _)| MS(*delay)).max().unwrap();
@@ -77,14 +77,14 @@ fn urgent_packets_lost_on_a_link_arrive_within_two_retransmissions() {
                 "{links:?} {class:?}: {lost} lost, 50 % {}, 99 % {}, 100 % {longest}, {} sent again",
                 percentile(&delays, 50),
                 percentile(&delays, 99),
-                world.repaired(CLIENT),
+                harness.repaired(CLIENT),
             );
             assert_eq!(lost, 0, "{links:?} {class:?}");
             assert!(
                 longest <= slowest + MS(150),
                 "{links:?} {class:?}: {longest}"
             );
-            let sent_again = world.repaired(CLIENT) as usize;
+            let sent_again = harness.repaired(CLIENT) as usize;
             assert!(sent_again <= delays.len() / 15, "{sent_again}");
             assert!(links[0].1 > 0 || sent_again == 0, "{sent_again}");
         }
@@ -94,8 +94,8 @@ fn urgent_packets_lost_on_a_link_arrive_within_two_retransmissions() {
 #[test]
 fn urgent_packets_leave_a_lossy_link_for_a_clean_one_of_little_more_delay() {
     let of = |links| {
-        let mut world = lossy(links);
-        let delays = delays(&mut world, Class::Thin, RATES[1], |_, _| ());
+        let mut harness = lossy(links);
+        let delays = delays(&mut harness, Class::Thin, RATES[1], |_, _| ());
         (percentile(&delays, 50), percentile(&delays, 99))
     };
     assert_eq!(of(&[(10, 20), (15, 0)]), (MS(15), MS(15)));
@@ -110,15 +110,15 @@ fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
         ..LinkTerms::USUAL
     };
     for class in CLASSES {
-        let mut world = lossy(&[(10, 50), (15, 0)]);
+        let mut harness = lossy(&[(10, 50), (15, 0)]);
         for end in [CLIENT, RELAY] {
-            world.set_terms(end, 1, standby);
+            harness.set_terms(end, 1, standby);
         }
-        world.run_until(world.now + Time::from_secs(1));
-        let carried = |world: &World| world.links[1].bytes.iter().sum::<u64>();
-        let before = carried(&world);
-        let delays = delays(&mut world, class, (2000, MS_20), |_, _| ());
-        assert_eq!(carried(&world), before, "{class:?}");
+        harness.run_until(harness.now + Time::from_secs(1));
+        let carried = |harness: &Harness| harness.links[1].bytes.iter().sum::<u64>();
+        let before = carried(&harness);
+        let delays = delays(&mut harness, class, (2000, MS_20), |_, _| ());
+        assert_eq!(carried(&harness), before, "{class:?}");
         // Packets that a single link loses before it counts as lossy are not retransmitted.
         let arrived = delays.iter().flatten().count();
         assert!(arrived >= 1900, "{class:?}: {arrived}");
@@ -126,12 +126,17 @@ fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
 }
 
 #[test]
-fn urgent_packets_survive_a_link_that_goes_dark() {
-    for dark in [0, 1] {
-        let mut world = lossy(&[(20, 0), (30, 0)]);
-        let delays = delays(&mut world, Class::Thin, (1000, MS_20), |world, number| {
-            world.links[dark].is_dark = (250..750).contains(&number);
-        });
+fn urgent_packets_survive_a_dead_link() {
+    for down in [0, 1] {
+        let mut harness = lossy(&[(20, 0), (30, 0)]);
+        let delays = delays(
+            &mut harness,
+            Class::Thin,
+            (1000, MS_20),
+            |harness, number| {
+                harness.links[down].is_down = (250..750).contains(&number);
+            },
+        );
         let longest = percentile(&delays, 100);
         assert!(
             delays.iter().all(Option::is_some) && longest <= MS(150),
@@ -141,9 +146,9 @@ fn urgent_packets_survive_a_link_that_goes_dark() {
 }
 
 #[test]
-fn acknowledgements_lost_on_a_link_are_not_sent_again() {
-    let mut world = lossy(&[(10, 50), (15, 50)]);
-    let delays = delays(&mut world, Class::Unordered, RATES[1], |_, _| ());
+fn lost_pure_acks_are_not_retransmitted() {
+    let mut harness = lossy(&[(10, 50), (15, 50)]);
+    let delays = delays(&mut harness, Class::Unordered, RATES[1], |_, _| ());
     assert!(delays.iter().any(Option::is_none));
-    assert_eq!(world.repaired(CLIENT), 0);
+    assert_eq!(harness.repaired(CLIENT), 0);
 }

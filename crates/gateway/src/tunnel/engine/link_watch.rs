@@ -127,7 +127,7 @@ impl Engine {
                 peer.sender.on_new_path(now, link);
                 if peer.sender.is_in_use(link) {
                     // From this ping the relay learns the link's new address.
-                    peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
+                    peer.ping(now, Ping::keepalive(link), sending(&self.sockets));
                     peer.flush(now, sending(&self.sockets));
                 }
             }

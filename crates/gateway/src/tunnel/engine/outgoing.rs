@@ -5,7 +5,7 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Feedback, Flow, Sender, Shared, Transmit};
+use ropewalk_striping::tunnel::{Feedback, Flow, Sender, SharedDatagram, Transmit};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::TunnelFrame;
 use rustix::buffer::spare_capacity;
@@ -128,7 +128,7 @@ impl Engine {
 /// Fills a datagram with a packet, and more packets if they are short.
 fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     let path_mtu = sender.confirmed_path_mtu(first.link);
-    let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
+    let Some(mut shared) = SharedDatagram::begin(path_mtu, first.bytes) else {
         TunnelFrame::emit_packet_head(first.sequencing, first.packet.partial_checksum(), None, out);
         first.packet.emit(out);
         return;

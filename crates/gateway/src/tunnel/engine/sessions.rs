@@ -96,7 +96,7 @@ impl Engine {
             peer.set_terms(now.1, link, self.policies.terms(link));
         }
         // A restarted relay has no terms.
-        self.announcer.begin_anew(now.1);
+        self.announcer.announce_all(now.1);
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
                 continue;
@@ -104,7 +104,7 @@ impl Engine {
             peer.add_path(now.1, link as u8, Path::new(link, relay, None));
             match self.sockets.get(link) {
                 Some(_) if !peer.sender.is_in_use(link) => {}
-                Some(_) => peer.ping(now.1, Ping::sign_of_life(link), sending(&self.sockets)),
+                Some(_) => peer.ping(now.1, Ping::keepalive(link), sending(&self.sockets)),
                 None => peer.sender.set_up(link, false),
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn on_terms(
     if link > TunnelHeader::MAX_LINK {
         return Err(Refusal::Malformed);
     }
-    if peer.announced.is_news(link, version) {
+    if peer.announced.is_newer(link, version) {
         apply_terms(peer, now, usize::from(link), terms, sockets);
     }
     let seen = TunnelFrame::TermsSeen { link, version };
@@ -109,6 +109,6 @@ fn apply_terms(peer: &mut Peer, now: Time, link: usize, terms: LinkTerms, socket
     let ends_standby = peer.terms(link).standby && !terms.standby;
     peer.set_terms(now, link, terms);
     if ends_standby && link < peer.sender.links() && peer.sender.is_in_use(link) {
-        peer.ping(now, Ping::sign_of_life(link), sending(sockets));
+        peer.ping(now, Ping::keepalive(link), sending(sockets));
     }
 }

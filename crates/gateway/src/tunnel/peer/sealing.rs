@@ -51,7 +51,7 @@ impl Peer {
         send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
         if let Some(path) = self.paths.get(link).and_then(LinkPath::destination) {
-            let whole = whole.unwrap_or_else(|| self.sender.whole(link));
+            let whole = whole.unwrap_or_else(|| self.sender.max_unfragmented(link));
             self.seal_to(Path { whole, ..path }, number, now, link, fill, send);
         }
     }
@@ -165,7 +165,7 @@ impl Peer {
         send: &mut impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
         let path = Path {
-            whole: self.sender.whole(link),
+            whole: self.sender.max_unfragmented(link),
             ..path
         };
         self.batches[link].flush(|bytes, segment| {

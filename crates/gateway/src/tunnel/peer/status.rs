@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{Inbound, LinkStatus};
+use ropewalk_striping::tunnel::{LinkReceiver, LinkStatus};
 
 use super::Peer;
 use crate::quota::QuotaStatus;
@@ -53,7 +53,7 @@ impl Peer {
                 heard: self
                     .receiver
                     .link(number)
-                    .and_then(Inbound::heard_at)
+                    .and_then(LinkReceiver::heard_at)
                     .map(|at| now.0 - Duration::from_nanos(now.1.saturating_sub(at).as_nanos())),
                 is_dialled: false,
                 reason: None,

@@ -247,7 +247,7 @@ impl Aggregation {
             let of = |bytes: Option<Bytes>| bytes.map_or(0, Bytes::as_u64);
             let used = of(told.quota).saturating_sub(of(left));
             if let Some(id) = id
-                && terms.are_new_after(&told, Bytes::new(used))
+                && terms.need_announcement(&told, Bytes::new(used))
             {
                 self.ends[CLIENT].set_terms(id, *terms);
                 self.terms[path] = *terms;

@@ -11,7 +11,7 @@ impl Aggregation {
     #[inline(always)]
     pub(super) fn transmit_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
-        while let Some(of) = self.ends[end].next_to_ask(now, self.dirty.carriers(end)) {
+        while let Some(of) = self.ends[end].next_ready(now, self.dirty.carriers(end)) {
             self.transmit_on(now, self.dirty.connection_of(end, of), end);
             self.take_events(now, end);
         }

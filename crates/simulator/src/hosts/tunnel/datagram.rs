@@ -1,7 +1,7 @@
 //! Content of the tunnel's datagrams that the simulated packets do not carry.
 
 use ropewalk_striping::tunnel::{
-    DatagramLengths, Feedback, LinkTerms, Sender, Sequencing, Shared, Transmit,
+    DatagramLengths, Feedback, LinkTerms, Sender, Sequencing, SharedDatagram, Transmit,
 };
 use ropewalk_transport::Segment;
 
@@ -63,7 +63,7 @@ impl DatagramStore {
         first: &Transmit<Segment>,
     ) -> (Content, u32) {
         let path_mtu = sender.confirmed_path_mtu(first.link);
-        let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
+        let Some(mut shared) = SharedDatagram::begin(path_mtu, first.bytes) else {
             let content = Content::Packets(first.sequencing, first.bytes, None);
             return (content, self.lengths.packet(first.bytes));
         };

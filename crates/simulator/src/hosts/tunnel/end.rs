@@ -69,7 +69,7 @@ impl End {
     pub(super) fn dial(&mut self, link: usize) {
         self.sender.set_up(link, true);
         self.due
-            .push_back(TunnelMessage::Ping(Ping::sign_of_life(link)));
+            .push_back(TunnelMessage::Ping(Ping::keepalive(link)));
     }
 
     /// Changes the terms of a link; one that is available again is pinged.
@@ -78,7 +78,7 @@ impl End {
         self.sender.set_terms(self.clock(now), link, terms);
         if comes_back {
             self.due
-                .push_back(TunnelMessage::Ping(Ping::sign_of_life(link)));
+                .push_back(TunnelMessage::Ping(Ping::keepalive(link)));
         }
     }
 

@@ -19,7 +19,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, VirtualDevice};
 use ropewalk_striping::Terms;
 use ropewalk_striping::tunnel::{
-    DatagramLengths, ENVELOPE, PathMtuConfig, Ping, SenderConfig, Transmit,
+    DatagramLengths, PathMtuConfig, Ping, SINGLE_PACKET_OVERHEAD, SenderConfig, Transmit,
 };
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
@@ -86,7 +86,9 @@ impl Tunnel {
         Tunnel {
             ends: [end(client, CLIENT), end(server, SERVER)],
             links: flow.paths.len(),
-            datagrams: DatagramStore::new(DatagramLengths::behind(overhead - ENVELOPE)),
+            datagrams: DatagramStore::new(DatagramLengths::behind(
+                overhead - SINGLE_PACKET_OVERHEAD,
+            )),
             terms: LinksTerms::default(),
             stage: Stage::Idle,
             held_max: 0,

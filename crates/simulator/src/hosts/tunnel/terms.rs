@@ -32,7 +32,7 @@ impl LinksTerms {
         };
         let links = self.uses.iter().enumerate().map(|(link, terms)| Candidate {
             tier: Some(tier(terms)),
-            is_there: true,
+            exists: true,
             is_alive: client.sender.is_alive(link),
         });
         self.standby.follow(now, links);
@@ -65,7 +65,7 @@ impl LinksTerms {
         (link, version, terms): (u8, u32, LinkTerms),
         by: u8,
     ) {
-        if self.announced.is_news(link, version) {
+        if self.announced.is_newer(link, version) {
             server.apply_terms(now, usize::from(link), terms);
         }
         let clock = server.clock(now);

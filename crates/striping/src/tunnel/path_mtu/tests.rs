@@ -86,14 +86,14 @@ impl Link {
 }
 
 #[test]
-fn an_ordinary_link_is_asked_once() {
+fn ordinary_link_is_probed_once() {
     let mut link = Link::new(1500, 1500);
     link.run(Time::from_secs(3600));
     assert_eq!((link.probes, link.told), (vec![1500], vec![1500]));
 }
 
 #[test]
-fn a_narrow_link_is_told_of_once_the_search_is_over() {
+fn narrow_path_mtu_is_reported_after_the_search() {
     for (mtu, found) in [(1400, 1400), (1492, 1492), (1425, 1425), (1200, 1200)] {
         let mut link = Link::new(mtu, 1500);
         link.run(MS(1500));
@@ -102,7 +102,7 @@ fn a_narrow_link_is_told_of_once_the_search_is_over() {
 }
 
 #[test]
-fn a_search_that_lasts_does_not_keep_senders_waiting() {
+fn long_search_lowers_path_mtu_early() {
     let mut link = Link::new(1400, 1500);
     link.round_trip = MS(600);
     link.run(MS(3500));
@@ -112,7 +112,7 @@ fn a_search_that_lasts_does_not_keep_senders_waiting() {
 }
 
 #[test]
-fn a_dead_link_says_nothing_of_sizes() {
+fn dead_link_leaves_path_mtu_unchanged() {
     let mut link = Link::new(1500, 1500);
     link.dead = true;
     link.run(Time::from_secs(60));
@@ -142,18 +142,18 @@ fn a_black_hole_sends_in_fragments_from_the_first_lost_probe() {
     for mtu in [1400, 1300, 1200] {
         let mut link = Link::new(1500, 1500);
         link.run(Time::from_secs(10));
-        assert_eq!(link.path_mtu.whole(), 1500);
+        assert_eq!(link.path_mtu.max_unfragmented(), 1500);
         link.mtu = mtu;
         link.path_mtu.on_loss();
         link.run(MS(61));
         assert_eq!(
-            (link.path_mtu.whole(), link.path_mtu.plpmtu()),
+            (link.path_mtu.max_unfragmented(), link.path_mtu.plpmtu()),
             (BASE_PLPMTU, 1500),
             "to {mtu}"
         );
         link.run(MS(1400));
         assert_eq!(
-            (link.path_mtu.whole(), link.path_mtu.plpmtu()),
+            (link.path_mtu.max_unfragmented(), link.path_mtu.plpmtu()),
             (mtu, mtu),
             "to {mtu}"
         );
@@ -161,13 +161,13 @@ fn a_black_hole_sends_in_fragments_from_the_first_lost_probe() {
 }
 
 #[test]
-fn a_probe_lost_by_chance_leaves_the_size_as_it_was() {
+fn randomly_lost_probe_keeps_path_mtu() {
     let mut link = Link::new(1500, 1500);
     link.run(Time::from_secs(10));
     link.losses = vec![false, true];
     link.path_mtu.on_loss();
     link.run(MS(500));
-    assert_eq!(link.path_mtu.whole(), 1500);
+    assert_eq!(link.path_mtu.max_unfragmented(), 1500);
     assert_eq!((link.probes, link.told), (vec![1500; 3], vec![1500]));
 }
 
@@ -177,11 +177,11 @@ fn a_datagram_that_the_interface_refuses_is_a_black_hole_at_once() {
     link.run(Time::from_secs(10));
     link.mtu = 1400;
     link.path_mtu.on_refused(link.now, 1500);
-    assert_eq!(link.path_mtu.whole(), BASE_PLPMTU);
+    assert_eq!(link.path_mtu.max_unfragmented(), BASE_PLPMTU);
     link.run(MS(1500));
     assert_eq!(link.told, [1500, 1400]);
     link.path_mtu.on_refused(link.now, 1500);
-    assert_eq!(link.path_mtu.whole(), 1400);
+    assert_eq!(link.path_mtu.max_unfragmented(), 1400);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_link_too_narrow_for_ipv6_is_used_if_it_carries_fragments() {
                 true => assert!((mtu - GRANULARITY + 1..=mtu).contains(&last), "{last}"),
                 false => assert_eq!(last, 0),
             }
-            assert!(link.path_mtu.whole() <= mtu);
+            assert!(link.path_mtu.max_unfragmented() <= mtu);
         }
     }
     let mut link = Link::of(1348, config);
@@ -208,7 +208,7 @@ fn a_link_too_narrow_for_ipv6_is_used_if_it_carries_fragments() {
 }
 
 #[test]
-fn a_link_that_drops_fragments_is_not_used_between_two_tries() {
+fn link_that_drops_fragments_is_not_used() {
     let mut link = Link::of(1300, PathMtuConfig::of_device(1500, true, 68));
     link.carries_fragments = false;
     link.run(Time::from_secs(60));
@@ -222,7 +222,7 @@ fn a_link_that_drops_fragments_is_not_used_between_two_tries() {
 }
 
 #[test]
-fn losses_are_no_reason_to_ask_more_often_than_once_a_second() {
+fn losses_cause_at_most_one_probe_per_second() {
     let mut link = Link::new(1500, 1500);
     for _ in 0..1000 {
         link.path_mtu.on_loss();
@@ -244,7 +244,7 @@ fn a_wider_path_is_found_after_ten_minutes() {
 }
 
 #[test]
-fn what_does_not_carry_the_base_carries_nothing_until_it_does() {
+fn link_below_base_plpmtu_is_unused() {
     let mut link = Link::new(1199, 1500);
     link.run(Time::from_secs(5));
     assert_eq!(link.told, [1500, 0]);
@@ -256,7 +256,7 @@ fn what_does_not_carry_the_base_carries_nothing_until_it_does() {
 }
 
 #[test]
-fn what_the_interface_refuses_is_not_tried_again() {
+fn refused_sizes_are_not_tried_again() {
     let mut link = Link::new(1400, 1500);
     let probe = link.path_mtu.poll_probe(Time::ZERO).unwrap();
     assert_eq!(probe.bytes, Some(1500));
@@ -274,7 +274,7 @@ fn round_trips_may_be_longer_than_the_timer() {
 }
 
 #[test]
-fn answers_from_before_a_change_of_the_path_do_not_count() {
+fn answers_of_the_old_path_are_ignored() {
     let mut link = Link::new(1500, 1500);
     let probe = link.path_mtu.poll_probe(Time::ZERO).unwrap();
     link.path_mtu.on_new_path(MS(1));
@@ -300,14 +300,14 @@ proptest! {
         for _ in 0..2000 {
             link.run(Time::from_secs(1));
             prop_assert!(link.path_mtu.confirmed() <= mtu);
-            prop_assert!(link.path_mtu.whole() <= max);
+            prop_assert!(link.path_mtu.max_unfragmented() <= max);
         }
         let found = link.path_mtu.plpmtu();
         prop_assert!(found <= mtu && mtu - found < GRANULARITY, "{found} {:?}", link.probes);
     }
 
     #[test]
-    fn no_answer_does_harm(tokens: Vec<u32>, mtu in BASE_PLPMTU..=1500) {
+    fn arbitrary_answers_do_no_harm(tokens: Vec<u32>, mtu in BASE_PLPMTU..=1500) {
         let mut link = Link::new(mtu, 1500);
         for token in tokens {
             link.path_mtu.on_pong(link.now, token);

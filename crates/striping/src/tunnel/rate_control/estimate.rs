@@ -28,7 +28,7 @@ impl RateControl {
     /// Returns the lowest recent one-way delay plus the difference of the ends' clocks, in microseconds,
     /// modulo 2^32.
     pub(in crate::tunnel) fn least_one_way(&self) -> u32 {
-        let base = self.outbound.first_one_way();
+        let base = self.link_sender.first_one_way();
         base.wrapping_add(self.delays.least_one_way() as u32)
     }
 
@@ -54,7 +54,7 @@ impl RateControl {
     pub fn arrival(&self, now: Time, bytes: u64) -> Time {
         let known = self.rate.best().map(Rate::from_bps);
         let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(MIN_RATE));
-        let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
+        let sending = rate.transmission_time(Bytes::new(self.link_sender.in_flight() + bytes));
         let half = self.round_trip() / 2;
         // Bytes in flight a round trip ago have left the link's queue.
         now + half + sending.saturating_sub(self.round_trip())
@@ -75,7 +75,7 @@ impl RateControl {
     /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at
     /// most two windows are in flight.
     pub(in crate::tunnel) fn keeps_urgent(&self) -> bool {
-        self.silence.is_open() && self.outbound.in_flight() < self.window() * 2
+        self.silence.is_open() && self.link_sender.in_flight() < self.window() * 2
     }
 
     /// Whether the rate was measured while the link was busy.

@@ -12,19 +12,19 @@ impl RateControl {
     }
 
     pub(in crate::tunnel) fn suspects_at(&self) -> Option<Time> {
-        self.silence.suspects_at(&self.outbound, &self.delays)
+        self.silence.suspects_at(&self.link_sender, &self.delays)
     }
 
     /// Whether to ping the link now; the ping is due at the time of [`timeout`](RateControl::timeout).
-    pub fn ask(&mut self, now: Time, due: Time) -> bool {
+    pub fn poll_ping(&mut self, now: Time, due: Time) -> bool {
         let silence = &mut self.silence;
-        let suspects = silence.suspect(now, &self.outbound, &self.delays);
+        let suspects = silence.suspect(now, &self.link_sender, &self.delays);
         if suspects {
-            self.outbound.forget_outstanding();
+            self.link_sender.forget_outstanding();
         }
-        let asks = silence.ask(now, due);
+        let asks = silence.poll_ping(now, due);
         if suspects || asks {
-            self.follow_silence();
+            self.update_silence();
         }
         asks
     }
@@ -33,31 +33,31 @@ impl RateControl {
     pub fn is_late(&mut self, now: Time) -> bool {
         let is_late = self.late_at().is_some_and(|at| now >= at);
         if is_late {
-            self.silence.note_late(&self.outbound);
-            self.follow_silence();
+            self.silence.note_late(&self.link_sender);
+            self.update_silence();
         }
         is_late
     }
 
     pub(in crate::tunnel) fn late_at(&self) -> Option<Time> {
-        let (outbound, delays) = (&self.outbound, &self.delays);
-        self.silence.late_at(outbound, delays)
+        let (link_sender, delays) = (&self.link_sender, &self.delays);
+        self.silence.late_at(link_sender, delays)
     }
 
     /// Updates cached times. Call it after any change of datagrams in flight, delays or the silence.
-    pub(super) fn follow_silence(&mut self) {
-        self.silence.follow(&self.outbound, &self.delays);
+    pub(super) fn update_silence(&mut self) {
+        self.silence.update(&self.link_sender, &self.delays);
     }
 
-    pub(in crate::tunnel) fn hold_back(&mut self) {
-        self.silence.hold_back();
+    pub(in crate::tunnel) fn suspend(&mut self) {
+        self.silence.suspend();
     }
 
     /// Returns when to ping the link. `keepalive`: the interval of pings in a quiet tunnel.
     #[must_use]
     pub fn timeout(&self, keepalive: Option<Time>) -> Time {
-        let (outbound, delays) = (&self.outbound, &self.delays);
-        self.silence.timeout(keepalive, outbound, delays)
+        let (link_sender, delays) = (&self.link_sender, &self.delays);
+        self.silence.timeout(keepalive, link_sender, delays)
     }
 
     /// Returns the time limit of the answer to a datagram, a repetition included.

@@ -3,8 +3,8 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use super::{FIRST_WINDOW, MAX_QUEUE, MIN_QUEUE, MIN_RATE, RateControl};
-use crate::tunnel::inbound::REPORT_INTERVAL;
-use crate::tunnel::outbound::Report;
+use crate::tunnel::link_receiver::REPORT_INTERVAL;
+use crate::tunnel::link_sender::FeedbackReport;
 use crate::tunnel::startup::Startup;
 
 /// After half of this without a delay near the minimum, the link is drained.
@@ -27,7 +27,7 @@ impl Phase {
 impl RateControl {
     pub(super) fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
         let waited = one_way - self.delays.least_one_way();
-        let sent = self.outbound.told_bytes();
+        let sent = self.link_sender.reported_bytes_sent();
         if let Some(rate) = self.train.on_feedback(highest, sent, waited) {
             self.rate.clear();
             self.rate.insert(now, rate.as_bps());
@@ -43,22 +43,22 @@ impl RateControl {
         (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
     }
 
-    pub(super) fn advance(&mut self, now: Time, report: &Report) {
+    pub(super) fn advance(&mut self, now: Time, report: &FeedbackReport) {
         let round_trip = self.delays.floor();
         let best = self.rate.best();
         let short_queue = self.short_queue();
         match &mut self.phase {
             Phase::Startup(startup) => {
-                let flew = self.outbound.in_flight() + report.gone;
+                let was_in_flight = self.link_sender.in_flight() + report.gone;
                 let delays = &mut self.delays;
-                if startup.on_report(now, report, flew, best, delays, short_queue) {
+                if startup.on_report(now, report, was_in_flight, best, delays, short_queue) {
                     self.cruise(now);
                 }
             }
-            // A queue on a wire is due to the connections inside.
-            _ if self.is_wire => self.phase = Phase::Cruise,
+            // A queue on a pass-through link is due to the connections inside.
+            _ if self.is_passthrough => self.phase = Phase::Cruise,
             Phase::Cruise => {
-                self.held = self.held.max(self.find_window());
+                self.largest_window = self.largest_window.max(self.find_window());
                 // With an empty tunnel queue there is nothing to probe or drain with.
                 let busy = matches!(report.rate, Some((_, false)));
                 if busy && now >= self.near_least_at + DRAIN_AFTER {
@@ -77,7 +77,7 @@ impl RateControl {
             Phase::Probe { until, rate_before } => {
                 if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
                     // It carries more: continue, with larger steps.
-                    self.held = self.find_window();
+                    self.largest_window = self.find_window();
                     self.probe_by = (self.probe_by * 2).min(self.span());
                     if let Phase::Probe { until, rate_before } = &mut self.phase {
                         *rate_before = best.unwrap_or(0);
@@ -92,7 +92,7 @@ impl RateControl {
                     // More than three quarters of the rate with as much less in flight: there was a queue.
                     let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
                     if measured > best.unwrap_or(0) * 9 / 10 {
-                        self.held = 0;
+                        self.largest_window = 0;
                     }
                     self.near_least_at = now;
                     self.cruise(now);

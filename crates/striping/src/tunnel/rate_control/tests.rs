@@ -79,7 +79,7 @@ impl Link {
 }
 
 #[test]
-fn start_up_finds_the_rate_and_afterwards_next_to_no_queue_stands_in_the_link() {
+fn start_up_finds_rate_and_leaves_almost_no_queue() {
     for (mbps, delay) in [(2, 40), (10, 20), (50, 5), (100, 100)] {
         let mut link = Link::new(mbps, MS(delay));
         assert!(!link.control.knows_its_rate());
@@ -104,7 +104,7 @@ fn start_up_finds_the_rate_and_afterwards_next_to_no_queue_stands_in_the_link() 
 }
 
 #[test]
-fn what_is_sent_at_once_is_what_the_link_carries_in_a_step_and_the_credit() {
+fn bursts_are_limited_by_rate_and_credit() {
     let mut link = Link::new(50, MS(50));
     link.run_until(MS(10_000));
     link.burst = 0;

@@ -4,7 +4,7 @@ use ropewalk_quantities::{Rate, Time};
 
 use super::phases::Phase;
 use super::{FIRST_WINDOW, MAX_QUEUE, MIN_QUEUE, MIN_WINDOW, RateControl};
-use crate::tunnel::inbound::REPORT_INTERVAL;
+use crate::tunnel::link_receiver::REPORT_INTERVAL;
 
 impl RateControl {
     pub(super) fn window(&self) -> u64 {
@@ -22,7 +22,7 @@ impl RateControl {
             Phase::Cruise | Phase::Drain { .. } => Time::ZERO,
             Phase::Probe { .. } => self.probe_by,
         };
-        let kept = rate.bytes_in(self.span()).as_u64().max(self.held);
+        let kept = rate.bytes_in(self.span()).as_u64().max(self.largest_window);
         let window = kept + rate.bytes_in(span).as_u64();
         let draining = matches!(self.phase, Phase::Drain { .. });
         (if draining { window * 3 / 4 } else { window }).max(MIN_WINDOW)
@@ -40,7 +40,7 @@ impl RateControl {
     /// Returns the pacing rate, so that a whole window at once does not overflow the link's queue.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
-            _ if self.is_wire => return None,
+            _ if self.is_passthrough => return None,
             Phase::Startup(_) => {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
                 self.window().saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)

@@ -6,7 +6,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::Feedback;
 
-use crate::tunnel::inbound::Inbound;
+use crate::tunnel::link_receiver::LinkReceiver;
 
 /// Differences of delay below this are ignored, in microseconds.
 const MIN_SKEW: i64 = 2_000;
@@ -16,13 +16,13 @@ const MAX_MARGIN: i64 = 10_000;
 const LATENESS: i64 = 5_000;
 
 #[derive(Debug)]
-pub(super) struct Links {
-    all: Vec<Inbound>,
+pub(super) struct ReceiverLinks {
+    all: Vec<LinkReceiver>,
     /// Links that differ from the quickest by more, in microseconds, do not count.
     skew: i64,
     /// Links on which the peer sends no packets of flows, as a bit mask.
     left_out: u64,
-    delays: Option<Delays>,
+    delays: Option<StepDelays>,
     /// Until when the delays are valid without a change of a link: then the first link falls silent.
     delays_until: Time,
     report_at: Option<Time>,
@@ -30,18 +30,18 @@ pub(super) struct Links {
 
 /// Delays of the links in use, in microseconds between the two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Delays {
+pub(super) struct StepDelays {
     /// Delay of packets in step, from their transmission; `None` if the links are alike.
     pub(super) in_step: Option<i64>,
     /// Time limit of all packets that were not lost.
     pub(super) greatest: i64,
 }
 
-impl Links {
+impl ReceiverLinks {
     /// Creates an empty set. A later link whose least delay exceeds the least of all by more than `skew` does
     /// not count.
-    pub(super) fn new(skew: Time) -> Links {
-        Links {
+    pub(super) fn new(skew: Time) -> ReceiverLinks {
+        ReceiverLinks {
             all: Vec::new(),
             skew: (skew.as_nanos() / 1000) as i64,
             left_out: 0,
@@ -51,7 +51,7 @@ impl Links {
         }
     }
 
-    pub(super) fn get(&self, link: usize) -> Option<&Inbound> {
+    pub(super) fn get(&self, link: usize) -> Option<&LinkReceiver> {
         self.all.get(link)
     }
 
@@ -71,7 +71,7 @@ impl Links {
         sent: i64,
     ) -> bool {
         if self.all.len() <= link {
-            self.all.resize_with(link + 1, Inbound::default);
+            self.all.resize_with(link + 1, LinkReceiver::default);
         }
         let one = &self.all[link];
         let before = one.delays().filter(|_| one.is_alive(now));
@@ -89,13 +89,13 @@ impl Links {
         }
     }
 
-    pub(super) fn set_wire(&mut self, link: usize, is_wire: bool) {
+    pub(super) fn set_passthrough(&mut self, link: usize, is_passthrough: bool) {
         if self
             .all
             .get(link)
-            .is_some_and(|link| link.is_wire() != is_wire)
+            .is_some_and(|link| link.is_passthrough() != is_passthrough)
         {
-            self.change(link, |link| link.set_wire(is_wire));
+            self.change(link, |link| link.set_passthrough(is_passthrough));
         }
     }
 
@@ -103,7 +103,7 @@ impl Links {
         if self.report_at? > now {
             return None;
         }
-        let due = |link: &Inbound| link.report_at().is_some_and(|at| at <= now);
+        let due = |link: &LinkReceiver| link.report_at().is_some_and(|at| at <= now);
         let link = self.all.iter().position(due)?;
         self.change(link, |one| one.report(now, link as u8))
     }
@@ -113,8 +113,7 @@ impl Links {
         self.report_at
     }
 
-    /// Returns the delays at the last datagram, which determined when packets are due.
-    pub(super) fn delays(&self) -> Option<Delays> {
+    pub(super) fn delays(&self) -> Option<StepDelays> {
         self.delays
     }
 
@@ -126,7 +125,7 @@ impl Links {
     }
 
     /// Changes a link, which affects at most when its own feedback is due.
-    fn change<R>(&mut self, link: usize, change: impl FnOnce(&mut Inbound) -> R) -> R {
+    fn change<R>(&mut self, link: usize, change: impl FnOnce(&mut LinkReceiver) -> R) -> R {
         let one = &mut self.all[link];
         let before = one.report_at();
         let result = change(one);
@@ -144,11 +143,11 @@ impl Links {
     }
 
     fn find_report_at(&self) -> Option<Time> {
-        self.all.iter().filter_map(Inbound::report_at).min()
+        self.all.iter().filter_map(LinkReceiver::report_at).min()
     }
 
     /// Returns the delays that determine when packets are due, and until when they are valid.
-    fn delays_at(&self, now: Time) -> (Option<Delays>, Time) {
+    fn delays_at(&self, now: Time) -> (Option<StepDelays>, Time) {
         let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
         let alive = self.all.iter().enumerate();
         let alive = alive.filter(|(number, link)| used(*number) && link.is_alive(now));
@@ -161,7 +160,7 @@ impl Links {
         let both_max = |a: (i64, i64), b: (i64, i64)| (a.0.max(b.0), a.1.max(b.1));
         let found = counted.reduce(both_max).map(|(slowest, greatest)| {
             let skew = slowest - least;
-            Delays {
+            StepDelays {
                 in_step: (skew >= MIN_SKEW).then(|| slowest + (skew / 2).min(MAX_MARGIN)),
                 greatest: greatest + LATENESS,
             }

@@ -3,9 +3,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// Memory of a held packet of 1000 bytes that is far from others.
-const MEMORY: u64 = 1000 + (Early::<u32>::PAGE + early::ALLOCATION) as u64;
+const MEMORY: u64 = 1000 + (PagedPackets::<u32>::PAGE + paged_packets::ALLOCATION) as u64;
 
-const NEVER: Due = Due {
+const NEVER: DeliveryTimes = DeliveryTimes {
     now: i64::MIN,
     in_step: i64::MAX,
     arrived: i64::MIN,
@@ -19,8 +19,8 @@ fn sequencing(lane: u8, sequence: u32) -> Sequencing {
     }
 }
 
-fn held(packet: u32, sent: i64) -> Held<u32> {
-    Held {
+fn held(packet: u32, sent: i64) -> HeldPacket<u32> {
+    HeldPacket {
         packet,
         bytes: 1000,
         sent,
@@ -29,7 +29,12 @@ fn held(packet: u32, sent: i64) -> Held<u32> {
     }
 }
 
-fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -> Vec<u32> {
+fn offer(
+    resequencer: &mut Resequencer<u32>,
+    lane: u8,
+    number: u32,
+    due: &DeliveryTimes,
+) -> Vec<u32> {
     let mut out = Vec::new();
     let sent = i64::from(number);
     if resequencer.passes(sequencing(lane, number), sent, due) {
@@ -45,7 +50,7 @@ fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -
 }
 
 #[test]
-fn a_gap_holds_its_own_lane_only() {
+fn gap_blocks_only_its_lane() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), []);
     assert_eq!(offer(&mut resequencer, 2, 0, &NEVER), [0]);
@@ -54,7 +59,7 @@ fn a_gap_holds_its_own_lane_only() {
 }
 
 #[test]
-fn what_is_before_the_first_packet_of_a_lane_is_none() {
+fn sequences_before_the_first_packet_are_refused() {
     let mut resequencer = Resequencer::<u32>::new(1 << 20);
     assert!(!resequencer.passes(sequencing(1, u32::MAX), 0, &NEVER));
     assert!(resequencer.passes(sequencing(1, 0), 0, &NEVER));
@@ -63,7 +68,7 @@ fn what_is_before_the_first_packet_of_a_lane_is_none() {
 }
 
 #[test]
-fn a_gap_in_crumbs_takes_no_more_than_so_many() {
+fn remembered_gaps_are_bounded() {
     let mut resequencer = Resequencer::new(1 << 20);
     let all = 4 * MAX_GIVEN_UP as u32;
     assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [1 << 20]);
@@ -74,9 +79,9 @@ fn a_gap_in_crumbs_takes_no_more_than_so_many() {
 }
 
 #[test]
-fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
+fn held_packet_is_not_replaced_by_duplicate() {
     let mut resequencer = Resequencer::new(1 << 20);
-    let soon = Due {
+    let soon = DeliveryTimes {
         in_step: 5,
         ..NEVER
     };
@@ -85,7 +90,7 @@ fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
         ..sequencing(1, 0)
     };
     assert!(!resequencer.passes(in_step, 6, &soon));
-    let first = Held {
+    let first = HeldPacket {
         in_step: true,
         ..held(6, 6)
     };
@@ -98,10 +103,10 @@ fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
 }
 
 #[test]
-fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_once() {
+fn gap_is_given_up_in_time_and_its_packet_late_once() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
-    let until = |arrived| Due { arrived, ..NEVER };
+    let until = |arrived| DeliveryTimes { arrived, ..NEVER };
     assert_eq!(resequencer.pop(&until(2)), None);
     assert_eq!(resequencer.pop(&until(3)), Some(3));
     assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
@@ -123,7 +128,7 @@ fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_onc
 }
 
 #[test]
-fn at_once_means_whatever_is_missing_and_after_what_waits() {
+fn at_once_ignores_gaps_and_follows_held_packets() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 2, &NEVER), []);
     let at_once = |number| Sequencing {
@@ -144,7 +149,7 @@ fn at_once_means_whatever_is_missing_and_after_what_waits() {
 #[test]
 fn in_step_means_not_before_its_time() {
     let mut resequencer = Resequencer::new(1 << 20);
-    let due = Due {
+    let due = DeliveryTimes {
         in_step: 9,
         ..NEVER
     };
@@ -153,7 +158,7 @@ fn in_step_means_not_before_its_time() {
         ..sequencing(1, 0)
     };
     assert!(!resequencer.passes(in_step, 10, &due));
-    let packet = Held {
+    let packet = HeldPacket {
         in_step: true,
         ..held(0, 10)
     };
@@ -163,7 +168,7 @@ fn in_step_means_not_before_its_time() {
 }
 
 #[test]
-fn far_ahead_a_lane_begins_anew() {
+fn far_sequence_restarts_lane() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), []);
     assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [5, 1 << 20]);
@@ -175,7 +180,7 @@ fn far_ahead_a_lane_begins_anew() {
 }
 
 #[test]
-fn what_a_lane_that_begins_anew_misses_is_given_up() {
+fn restarted_lane_gives_up_missing_packets() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0]);
     assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
@@ -185,13 +190,13 @@ fn what_a_lane_that_begins_anew_misses_is_given_up() {
 }
 
 #[test]
-fn memory_follows_the_packets_and_not_their_distance() {
+fn memory_depends_on_packets_instead_of_distance() {
     let mut resequencer = Resequencer::new(16 << 20);
     for lane in 1..=255 {
         assert_eq!(offer(&mut resequencer, lane, 65_535, &NEVER), []);
     }
     assert_eq!(resequencer.held(), 255 * MEMORY);
-    let end = Due {
+    let end = DeliveryTimes {
         arrived: i64::MAX,
         ..NEVER
     };
@@ -200,7 +205,7 @@ fn memory_follows_the_packets_and_not_their_distance() {
 }
 
 #[test]
-fn a_full_resequencer_delivers_those_that_have_waited_longest() {
+fn full_resequencer_delivers_oldest_packets() {
     let mut resequencer = Resequencer::new(3 * MEMORY);
     for (lane, sent) in [(7, 30), (3, 10), (5, 20)] {
         let held = held(u32::from(lane), sent);
@@ -213,17 +218,17 @@ fn a_full_resequencer_delivers_those_that_have_waited_longest() {
 }
 
 #[test]
-fn a_packet_waits_for_five_seconds_at_the_longest() {
+fn packet_is_held_at_most_five_seconds() {
     let mut resequencer = Resequencer::new(1 << 20);
     assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
-    let at = |now| Due { now, ..NEVER };
+    let at = |now| DeliveryTimes { now, ..NEVER };
     assert_eq!(resequencer.pop(&at(3 + MAX_WAIT - 1)), None);
     assert_eq!(resequencer.pop(&at(3 + MAX_WAIT)), Some(3));
 }
 
 proptest! {
     #[test]
-    fn nothing_is_lost_or_doubled_order_is_kept_and_memory_is_bounded(
+    fn delivery_is_exactly_once_in_order_with_bounded_memory(
         order in Just((0..200_u32).collect::<Vec<_>>()).prop_shuffle(),
         lost in prop::collection::btree_set(0..200_u32, 0..20),
         capacity in 0_u64..100_000,
@@ -236,7 +241,7 @@ proptest! {
                 prop_assert!(resequencer.held() <= capacity.max(MEMORY));
             }
         }
-        let end = Due { arrived: i64::MAX, ..NEVER };
+        let end = DeliveryTimes { arrived: i64::MAX, ..NEVER };
         out.extend(std::iter::from_fn(|| resequencer.pop(&end)));
         if resequencer.counters().late == 0 {
             prop_assert!(out.is_sorted());
@@ -259,7 +264,7 @@ proptest! {
         let (mut offered, mut delivered) = (Vec::new(), Vec::new());
         for (number, (lane, far, near, delivery, sent, time)) in packets.into_iter().enumerate() {
             let number = number as u32;
-            let due = Due { now: time, in_step: time, arrived: time - 20 };
+            let due = DeliveryTimes { now: time, in_step: time, arrived: time - 20 };
             let delivery = [Delivery::AtOnce, Delivery::InOrder, Delivery::InStep][delivery as usize];
             let sequencing = Sequencing { lane, sequence: (far * 65_530).wrapping_add(near), delivery };
             if resequencer.passes(sequencing, sent, &due) {
@@ -267,7 +272,7 @@ proptest! {
                 offered.push(number);
             } else {
                 let in_step = delivery == Delivery::InStep;
-                let held = Held { in_step, ..held(number, sent) };
+                let held = HeldPacket { in_step, ..held(number, sent) };
                 if resequencer.hold(sequencing, held).is_none() {
                     offered.push(number);
                 }
@@ -285,7 +290,7 @@ proptest! {
                 prop_assert_eq!(head, lane.find_head(index as u8));
             }
         }
-        let end = Due { now: i64::MAX, ..NEVER };
+        let end = DeliveryTimes { now: i64::MAX, ..NEVER };
         delivered.extend(std::iter::from_fn(|| resequencer.pop(&end)));
         delivered.sort_unstable();
         prop_assert_eq!(delivered, offered);

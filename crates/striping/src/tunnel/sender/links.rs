@@ -17,15 +17,15 @@ use crate::tunnel::selection::LinkEstimate;
 const PROBED_FOR: Time = Time::from_secs(30);
 
 #[derive(Debug)]
-pub(super) struct Links<P> {
+pub(super) struct SenderLinks<P> {
     controls: Vec<RateControl>,
     path_mtus: Vec<PathMtu>,
     up: Vec<bool>,
     terms: Vec<LinkTerms>,
     buffers: Vec<RetransmitBuffer<P>>,
     /// Cached timers of each, and the earliest of any.
-    due: Vec<Due>,
-    first_due: Due,
+    due: Vec<LinkTimers>,
+    first_due: LinkTimers,
     stale: LinkList,
     /// Links with datagrams since their measurements were last noted as application-limited.
     unlimited: LinkList,
@@ -38,9 +38,9 @@ pub(super) struct Links<P> {
 /// Properties that decide whether a link is used, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkState {
-    pub(super) is_there: bool,
+    pub(super) is_available: bool,
     /// Whether it may, and is not suspected of being down.
-    pub(super) is_able: bool,
+    pub(super) is_responsive: bool,
     /// Whether its round trip has been measured, and its rate while it was busy.
     pub(super) is_heard: bool,
     pub(super) knows_its_rate: bool,
@@ -59,40 +59,40 @@ pub(super) struct LinkMut<'a, P> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Due {
-    pub(super) ask_at: Time,
+pub(super) struct LinkTimers {
+    pub(super) ping_at: Time,
     /// When it is pinged, counts as late, sends its packet train, or has its path MTU probed.
     pub(super) at: Time,
     /// The same, or when it would be suspected.
-    pub(super) acts_at: Time,
+    pub(super) action_at: Time,
     /// Whether packets that pass through the tunnel do not change it.
     is_settled: bool,
 }
 
-impl Due {
-    const NOTHING: Due = Due {
-        ask_at: Time::MAX,
+impl LinkTimers {
+    const NOTHING: LinkTimers = LinkTimers {
+        ping_at: Time::MAX,
         at: Time::MAX,
-        acts_at: Time::MAX,
+        action_at: Time::MAX,
         is_settled: true,
     };
 
-    fn include(&mut self, other: &Due) {
+    fn include(&mut self, other: &LinkTimers) {
         self.at = self.at.min(other.at);
-        self.acts_at = self.acts_at.min(other.acts_at);
+        self.action_at = self.action_at.min(other.action_at);
     }
 }
 
-impl<P> Links<P> {
-    pub(super) fn new() -> Links<P> {
-        Links {
+impl<P> SenderLinks<P> {
+    pub(super) fn new() -> SenderLinks<P> {
+        SenderLinks {
             controls: Vec::new(),
             path_mtus: Vec::new(),
             up: Vec::new(),
             terms: Vec::new(),
             buffers: Vec::new(),
             due: Vec::new(),
-            first_due: Due::NOTHING,
+            first_due: LinkTimers::NOTHING,
             stale: LinkList::default(),
             unlimited: LinkList::default(),
             states: Vec::new(),
@@ -111,18 +111,18 @@ impl<P> Links<P> {
         for control in &mut self.controls {
             control.share_memory(links);
         }
-        self.due.push(Due::NOTHING);
+        self.due.push(LinkTimers::NOTHING);
         // Not available until it has been followed.
         self.states.push(LinkState {
-            is_there: false,
-            is_able: false,
+            is_available: false,
+            is_responsive: false,
             ..self.find_state(self.len() - 1)
         });
         // A second link changes the state of the others.
-        self.drop_kept();
+        self.invalidate_all();
     }
 
-    pub(super) fn drop_kept(&mut self) {
+    pub(super) fn invalidate_all(&mut self) {
         for link in 0..self.len() {
             self.stale.insert(link);
             self.unlimited.insert(link);
@@ -135,7 +135,7 @@ impl<P> Links<P> {
         self.controls.len()
     }
 
-    pub(super) fn shares(&self) -> bool {
+    pub(super) fn has_several(&self) -> bool {
         self.len() > 1
     }
 
@@ -180,7 +180,7 @@ impl<P> Links<P> {
         self.borrow(link)
     }
 
-    /// Keeps packets of a datagram for retransmission, while others take `others` bytes of memory; drops
+    /// Keeps packets of a datagram for retransmission, next to `others` bytes of other packets; drops
     /// the link's oldest if needed.
     pub(super) fn keep(
         &mut self,
@@ -207,7 +207,7 @@ impl<P> Links<P> {
         self.buffers.iter().any(|buffer| !buffer.is_empty())
     }
 
-    pub(super) fn keep_nothing(&mut self) {
+    pub(super) fn drop_kept_packets(&mut self) {
         for link in 0..self.len() {
             drop(self.change(link).buffer.give_up());
         }
@@ -230,7 +230,7 @@ impl<P> Links<P> {
     }
 
     /// Recomputes the usability of changed links, and passes on changes.
-    pub(super) fn follow(&mut self, mut pass: impl FnMut(usize, &LinkState)) {
+    pub(super) fn update_states(&mut self, mut pass: impl FnMut(usize, &LinkState)) {
         let mut changed = std::mem::take(&mut self.changed);
         changed.retain(|link| {
             let state = self.find_state(link);
@@ -251,10 +251,10 @@ impl<P> Links<P> {
 
     fn find_state(&self, link: usize) -> LinkState {
         let control = &self.controls[link];
-        let is_there = self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0;
+        let is_available = self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0;
         LinkState {
-            is_there,
-            is_able: is_there && !control.suspected(),
+            is_available,
+            is_responsive: is_available && !control.suspected(),
             is_heard: control.smoothed().is_some(),
             knows_its_rate: control.knows_its_rate(),
             round_trip: control.round_trip(),
@@ -263,7 +263,7 @@ impl<P> Links<P> {
         }
     }
 
-    pub(super) fn note_selected(&mut self) {
+    pub(super) fn mark_changed(&mut self) {
         self.has_changed = true;
     }
 
@@ -284,49 +284,50 @@ impl<P> Links<P> {
         });
         debug_assert!(usable.iter().all(|&link| {
             let control = &self.controls[link];
-            control.is_full() || !control.has_room(now) || control.outbound().is_limited()
+            control.is_full() || !control.has_room(now) || control.link_sender().is_limited()
         }));
     }
 
     /// Returns the earliest timers of any link, in a tunnel of this activity with keepalives at the interval
     /// `keepalive`.
-    pub(super) fn first_due(&mut self, activity: &Activity, keepalive: Time) -> Due {
+    pub(super) fn first_due(&mut self, activity: &Activity, keepalive: Time) -> LinkTimers {
         let mut stale = std::mem::take(&mut self.stale);
         let mut was_first = false;
         stale.retain(|link| {
             let due = self.find_due(link, activity, keepalive);
             let before = std::mem::replace(&mut self.due[link], due);
-            was_first |= before.at == self.first_due.at || before.acts_at == self.first_due.acts_at;
+            was_first |=
+                before.at == self.first_due.at || before.action_at == self.first_due.action_at;
             self.first_due.include(&due);
             !due.is_settled
         });
         self.stale = stale;
         if was_first {
-            self.first_due = Due::NOTHING;
+            self.first_due = LinkTimers::NOTHING;
             self.due.iter().for_each(|due| self.first_due.include(due));
         }
         debug_assert!((0..self.len()).all(|link| {
             let due = self.find_due(link, activity, keepalive);
             due == self.due[link]
                 && self.first_due.at <= due.at
-                && self.first_due.acts_at <= due.acts_at
+                && self.first_due.action_at <= due.action_at
         }));
         self.first_due
     }
 
-    pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
+    pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> LinkTimers {
         match self.stale.contains(link) {
             true => self.find_due(link, activity, keepalive),
             false => self.due[link],
         }
     }
 
-    fn find_due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
+    fn find_due(&self, link: usize, activity: &Activity, keepalive: Time) -> LinkTimers {
         let control = &self.controls[link];
         let (quiet_at, is_in_use) = (activity.quiet_at(), self.is_in_use(link));
-        let busy_ask_at = control.timeout(None);
-        let ask_at = match busy_ask_at <= quiet_at {
-            true => busy_ask_at,
+        let busy_ping_at = control.timeout(None);
+        let ping_at = match busy_ping_at <= quiet_at {
+            true => busy_ping_at,
             false => control.timeout(Some(keepalive)).max(quiet_at),
         };
         let (probing_at, probed_until) = (self.probing_at(link), probed_until(activity));
@@ -337,22 +338,22 @@ impl<P> Links<P> {
         let mut suspects_at = Time::MAX;
         if self.is_watched(link) {
             if self.up[link] {
-                at = at.min(ask_at);
+                at = at.min(ping_at);
                 suspects_at = control.suspects_at().unwrap_or(Time::MAX);
             }
             at = at.min(control.late_at().unwrap_or(Time::MAX));
         }
         if let Some(train_at) = control.train_at()
-            && self.shares()
+            && self.has_several()
             && is_in_use
         {
             at = at.min(train_at);
         }
-        Due {
-            ask_at,
+        LinkTimers {
+            ping_at,
             at,
-            acts_at: at.min(suspects_at),
-            is_settled: busy_ask_at <= quiet_at && probing_at.is_none_or(|at| at <= probed_until),
+            action_at: at.min(suspects_at),
+            is_settled: busy_ping_at <= quiet_at && probing_at.is_none_or(|at| at <= probed_until),
         }
     }
 

@@ -30,7 +30,7 @@ impl<P: Clone> Sender<P> {
     pub fn link(&self, link: usize) -> LinkStatus {
         let control = &self.links.controls()[link];
         let path_mtu = self.links.path_mtu(link);
-        let (datagrams, lost) = control.outbound().counts();
+        let (datagrams, lost) = control.link_sender().counts();
         LinkStatus {
             up: self.links.is_up(link),
             terms: self.terms(link),
@@ -38,12 +38,12 @@ impl<P: Clone> Sender<P> {
             rate: control.rate(),
             least_round_trip: control.round_trip(),
             smoothed_round_trip: control.smoothed(),
-            in_flight: control.outbound().in_flight(),
+            in_flight: control.link_sender().in_flight(),
             datagrams,
-            bytes: control.outbound().sent_bytes(),
+            bytes: control.link_sender().sent_bytes(),
             lost,
             suspicions: control.suspicions(),
-            path_mtu: path_mtu.plpmtu().min(path_mtu.whole()),
+            path_mtu: path_mtu.plpmtu().min(path_mtu.max_unfragmented()),
         }
     }
 
@@ -52,7 +52,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
         let control = &self.links.controls()[link];
-        control.is_measured() || !self.links.shares() && control.smoothed().is_some()
+        control.is_measured() || !self.links.has_several() && control.smoothed().is_some()
     }
 
     /// Returns the number of links, up or not.

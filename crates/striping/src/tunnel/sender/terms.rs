@@ -24,15 +24,15 @@ impl<P: Clone> Sender<P> {
         let link = self.links.change(link);
         let before = std::mem::replace(link.terms, terms);
         if terms.rate != before.rate {
-            link.control.throttle(terms.rate);
+            link.control.set_rate_limit(terms.rate);
         }
         if before.standby && !terms.standby {
             self.activity.begin(now);
             let lost = link.buffer.give_up();
             lost.for_each(|packet| self.repairs.push(packet));
-            link.control.begin_anew(now);
+            link.control.reset(now);
         }
-        self.reconsider();
+        self.update_usable();
     }
 
     /// Whether packets, pings and probes may be sent on a link: it is up, and not on standby.
@@ -71,7 +71,7 @@ impl<P: Clone> Sender<P> {
     pub(super) fn urgent_link(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         let links = self.links.controls();
-        let open = usable.filter(|&link| links[link].opens_at() <= now);
+        let open = usable.filter(|&link| links[link].allowed_at() <= now);
         open.min_by_key(|&link| links[link].urgent_rank(now, bytes))
     }
 
@@ -80,7 +80,7 @@ impl<P: Clone> Sender<P> {
         self.urgent.front()?;
         let usable = self.usable.iter();
         usable
-            .map(|&link| self.links.controls()[link].opens_at())
+            .map(|&link| self.links.controls()[link].allowed_at())
             .min()
     }
 }

@@ -21,7 +21,7 @@ enum Step {
     Pong(usize, u32),
     Up(usize, bool),
     Standby(usize, bool),
-    Throttle(usize, u64),
+    RateLimiter(usize, u64),
     Wait(u64),
     Doze,
 }
@@ -40,7 +40,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => (link(), any::<u32>()).prop_map(|(link, token)| Step::Pong(link, token)),
         1 => (link(), any::<bool>()).prop_map(|(link, up)| Step::Up(link, up)),
         1 => (link(), any::<bool>()).prop_map(|(link, standby)| Step::Standby(link, standby)),
-        1 => (link(), 0..9_u64).prop_map(|(link, mbps)| Step::Throttle(link, mbps)),
+        1 => (link(), 0..9_u64).prop_map(|(link, mbps)| Step::RateLimiter(link, mbps)),
         6 => (1..60_000_u64).prop_map(Step::Wait),
         1 => (1..40_u64).prop_map(|seconds| Step::Wait(1_000_000 * seconds)),
         8 => Just(Step::Doze),
@@ -76,7 +76,7 @@ impl Run {
 
     fn go(&mut self, step: Step) -> String {
         if self.keeps_nothing {
-            self.sender.links.drop_kept();
+            self.sender.links.invalidate_all();
         }
         let (now, sender) = (self.now, &mut self.sender);
         let mut seen = Vec::new();
@@ -125,7 +125,7 @@ impl Run {
                 let terms = sender.terms(link);
                 sender.set_terms(now, link, LinkTerms { standby, ..terms });
             }
-            Step::Throttle(link, mbps) => {
+            Step::RateLimiter(link, mbps) => {
                 let rate = (mbps > 0).then(|| Rate::from_bps(mbps * 1_000_000));
                 let terms = sender.terms(link);
                 sender.set_terms(now, link, LinkTerms { rate, ..terms });
@@ -151,7 +151,7 @@ impl Run {
 
 proptest! {
     #[test]
-    fn what_is_kept_beside_links_is_what_a_look_at_all_finds(
+    fn cached_link_results_equal_recomputed_ones(
         steps in proptest::collection::vec(any_step(), 1..150),
         scheduler in proptest::sample::select(Scheduler::ALL.to_vec()),
     ) {
@@ -164,7 +164,7 @@ proptest! {
 
 /// Packets of 1000 bytes, at ten times the rate of two links, which lose nearly all, or all.
 #[test]
-fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
+fn kept_urgent_packets_are_bounded() {
     for answers in [false, true] {
         let (mut now, counted) = (Time::from_secs(1), Rc::new(()));
         let mut sender = Sender::new(SenderConfig::default());
@@ -242,7 +242,7 @@ fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
 }
 
 #[test]
-fn packets_kept_for_a_silent_peer_are_dropped_in_time_if_nothing_more_is_sent() {
+fn packets_for_silent_peer_are_dropped_without_further_sending() {
     let (begin, packet) = (Time::from_secs(1), Rc::new(()));
     let mut sender = busy_sender(begin, &packet);
     let heard = begin + Time::from_millis(500);

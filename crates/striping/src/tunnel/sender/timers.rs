@@ -5,47 +5,47 @@ use ropewalk_quantities::Time;
 use super::Sender;
 use crate::tunnel::queue_limit;
 use crate::tunnel::scheduler::Scheduler;
-use crate::tunnel::sending::Ping;
+use crate::tunnel::sender_types::Ping;
 use crate::tunnel::train;
 
 impl<P: Clone> Sender<P> {
     /// Handles timers at the time of [`poll_timeout`](Sender::poll_timeout); returns pings for keepalive,
     /// packet trains and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
-        if self.is_deserted(now) {
-            self.let_go();
+        if self.is_peer_gone(now) {
+            self.drop_for_silent_peer();
         }
         let mut pings = Vec::new();
         let keepalive = self.config.keepalive;
-        if self.links.first_due(&self.activity, keepalive).acts_at <= now {
+        if self.links.first_due(&self.activity, keepalive).action_at <= now {
             for number in 0..self.links.len() {
                 let due = self.links.due(number, &self.activity, keepalive);
-                if due.acts_at <= now {
-                    self.act_on(now, number, due.ask_at, &mut pings);
+                if due.action_at <= now {
+                    self.act_on(now, number, due.ping_at, &mut pings);
                 }
             }
         }
-        self.reconsider();
+        self.update_usable();
         pings
     }
 
-    fn act_on(&mut self, now: Time, number: usize, ask_at: Time, pings: &mut Vec<Ping>) {
-        let shares = self.links.shares();
+    fn act_on(&mut self, now: Time, number: usize, ping_at: Time, pings: &mut Vec<Ping>) {
+        let shares = self.links.has_several();
         let others = self.usable.iter().any(|&other| other != number);
         let is_watched = self.links.is_watched(number);
         let may_send = self.links.is_in_use(number);
         let link = self.links.change(number);
         let was_suspected = link.control.suspected();
-        let is_due = *link.is_up && is_watched && link.control.ask(now, ask_at);
+        let is_due = *link.is_up && is_watched && link.control.poll_ping(now, ping_at);
         if is_due && may_send {
-            pings.push(Ping::sign_of_life(number));
+            pings.push(Ping::keepalive(number));
         }
         if shares && may_send && link.control.poll_train(now) {
             pings.extend((0..train::LENGTH).map(|_| Ping::of_train(number)));
         }
         let late = is_watched && link.control.is_late(now) && others;
         if late {
-            link.control.hold_back();
+            link.control.suspend();
         }
         if link.control.suspected() && !was_suspected || late {
             let given_up = link.buffer.give_up();
@@ -82,14 +82,16 @@ impl<P: Clone> Sender<P> {
             let usable = self.usable.iter();
             usable.filter_map(|&link| controls[link].room_at())
         };
-        let sending = match (self.queue.is_empty(), self.scheduling.waited_for()) {
+        let sending = match (self.queue.is_empty(), self.scheduling.reserved_link()) {
             _ if !self.repairs.is_empty() => room().min(),
             (true, _) => None,
-            (false, _) if self.scheduling.ask_at().is_some() => self.scheduling.ask_at(),
+            (false, _) if self.scheduling.call_again_at().is_some() => {
+                self.scheduling.call_again_at()
+            }
             (false, Some(link)) => controls[link].room_at(),
             (false, None) => room().filter(|at| self.scheduling.is_news(*at)).min(),
         };
-        let copied = self.copies.waited_for(&self.usable);
+        let copied = self.copies.links_with_copies(&self.usable);
         let copying = copied.filter_map(|link| controls[link].room_at()).min();
         let of_links = Some(of_links.at).filter(|at| *at < Time::MAX);
         let due = [
@@ -105,6 +107,6 @@ impl<P: Clone> Sender<P> {
     /// Returns when packets for a silent peer are dropped, if the queue is longer than allowed then.
     fn drops_at(&self) -> Option<Time> {
         let drops = self.queue.bytes() > queue_limit::MIN || self.keeps_packets();
-        self.deserted_at().filter(|_| drops)
+        self.peer_gone_at().filter(|_| drops)
     }
 }

@@ -12,8 +12,9 @@ const THIN_SHARE: u64 = 8;
 
 impl<P: Clone> Sender<P> {
     /// Whether packets use the link that delivers them first; other schedulers have their own order.
-    fn goes_by_arrival(&self) -> bool {
-        self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other()
+    fn uses_first_arrival(&self) -> bool {
+        self.config.scheduler == Scheduler::EarliestArrival
+            && !self.scheduling.uses_transport_scheduler()
     }
 
     /// Whether packets of thin connections go before others by the quickest link, since they are a small part
@@ -26,13 +27,13 @@ impl<P: Clone> Sender<P> {
             let estimate = links[link].estimate();
             estimate.known && estimate.rate.as_bps() < THIN_SHARE * 8 * u64::from(THIN)
         });
-        self.goes_by_arrival() && !is_slow
+        self.uses_first_arrival() && !is_slow
     }
 
     /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
-    pub(super) fn weigh(&mut self, now: Time) {
-        if self.goes_by_arrival() {
-            self.look_at_links();
+    pub(super) fn select(&mut self, now: Time) {
+        if self.uses_first_arrival() {
+            self.update_estimates();
             let busy = self.queue.bytes() > self.queue_limit.bytes() / 4;
             let states = self.links.states();
             let used = self.usable.iter();
@@ -40,27 +41,26 @@ impl<P: Clone> Sender<P> {
             let slowest = slowest.unwrap_or(Time::ZERO);
             self.demand
                 .note(now, self.taken, self.queue.bytes(), slowest);
-            if self.selection.weigh(now, busy, self.demand.in_flight()) {
-                self.links.note_selected();
+            if self.selection.select(now, busy, self.demand.in_flight()) {
+                self.links.mark_changed();
             }
         }
     }
 
-    /// Updates the selection's estimates of the available links.
-    fn look_at_links(&mut self) {
+    fn update_estimates(&mut self) {
         let selection = &mut self.selection;
-        self.links.follow(|link, state| {
-            selection.note(link, state.is_able.then_some(state.estimate));
+        self.links.update_states(|link, state| {
+            selection.note(link, state.is_responsive.then_some(state.estimate));
         });
     }
 
-    pub(super) fn reconsider(&mut self) {
+    pub(super) fn update_usable(&mut self) {
         let now = self.activity.packet_at();
-        self.look_at_links();
+        self.update_estimates();
         if self.links.take_changed() {
-            self.find_able();
+            self.find_available();
             let combined = self.combined();
-            if self.queue_limit.follow(now, &self.usable, combined) {
+            if self.queue_limit.update(now, &self.usable, combined) {
                 self.counters.dropped += self.queue.cut(self.queue_limit.bytes());
             }
             // The limit includes links that are left out. Without a queue as long as their delay, connections
@@ -70,35 +70,38 @@ impl<P: Clone> Sender<P> {
                 self.usable.retain(|link| !self.selection.leaves_out(*link));
             }
         } else {
-            self.queue_limit.go_on(now);
+            self.queue_limit.tick(now);
         }
-        let wire = self.wire();
-        if let Some(before) = self.wire.filter(|_| self.wire != wire) {
+        let passthrough = self.passthrough();
+        if let Some(before) = self.passthrough.filter(|_| self.passthrough != passthrough) {
             let control = &self.links.controls()[before];
             let has_died = !self.links.is_up(before) || control.suspected();
-            self.lanes.end_wire(has_died);
-            self.set_wire(before, false);
+            self.lanes.end_passthrough(has_died);
+            self.set_passthrough(before, false);
         }
-        self.wire = wire;
-        if let Some(wire) = wire {
-            self.set_wire(wire, true);
-        }
-    }
-
-    fn set_wire(&mut self, link: usize, is_wire: bool) {
-        if self.links.controls()[link].is_wire() != is_wire {
-            self.links.change(link).control.set_wire(is_wire);
+        self.passthrough = passthrough;
+        if let Some(passthrough) = passthrough {
+            self.set_passthrough(passthrough, true);
         }
     }
 
-    fn find_able(&mut self) {
+    fn set_passthrough(&mut self, link: usize, is_passthrough: bool) {
+        if self.links.controls()[link].is_passthrough() != is_passthrough {
+            self.links
+                .change(link)
+                .control
+                .set_passthrough(is_passthrough);
+        }
+    }
+
+    fn find_available(&mut self) {
         let (states, usable) = (self.links.states(), &mut self.usable);
         let all = 0..states.len();
         usable.clear();
-        usable.extend(all.clone().filter(|&link| states[link].is_able));
+        usable.extend(all.clone().filter(|&link| states[link].is_responsive));
         if usable.is_empty() {
             // Urgent packets serve as pings.
-            usable.extend(all.filter(|&link| states[link].is_there));
+            usable.extend(all.filter(|&link| states[link].is_available));
         }
         // Feedback about a slow link returns by the quickest one, so its one-way delay is not half of its
         // round trip. Round trips count as well, since a clock may jump.
@@ -137,9 +140,9 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Returns the link to use as a wire, once no packet of a flow is in flight on another: otherwise later
-    /// packets could overtake earlier ones.
-    fn wire(&self) -> Option<usize> {
+    /// Returns the link to use as a pass-through link, once no packet of a flow is in flight on another:
+    /// otherwise later packets could overtake earlier ones.
+    fn passthrough(&self) -> Option<usize> {
         let &[link] = &self.usable[..] else {
             return None;
         };
@@ -149,8 +152,8 @@ impl<P: Clone> Sender<P> {
         let only = !others_in_use && self.terms(link).rate.is_none();
         let settled = others.all(|(other, buffer)| other == link || buffer.is_empty());
         // On a link that loses without congestion, retransmission by the tunnel is better.
-        let is_wire =
-            self.goes_by_arrival() && settled && only && !self.links.controls()[link].is_lossy();
-        is_wire.then_some(link)
+        let is_passthrough =
+            self.uses_first_arrival() && settled && only && !self.links.controls()[link].is_lossy();
+        is_passthrough.then_some(link)
     }
 }

@@ -7,7 +7,7 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use super::{End, MS, carrier, scheduled};
 
 #[test]
-fn what_a_dead_carrier_held_goes_by_another() {
+fn data_of_dead_carrier_are_retransmitted_on_another() {
     let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20), carrier(200)]);
     end.write(stream, 1000);
     let sent = end.sends(MS(2), 0);
@@ -17,7 +17,7 @@ fn what_a_dead_carrier_held_goes_by_another() {
 }
 
 #[test]
-fn silence_is_suspected_and_a_sign_of_life_ends_it() {
+fn silent_carrier_is_suspected_until_heard() {
     let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20), carrier(200)]);
     end.write(stream, 1000);
     let sent = end.sends(MS(2), 0);
@@ -52,7 +52,7 @@ fn without_carriers_streams_wait_and_then_end() {
 }
 
 /// Pings on a carrier without streams up to a time, with answers after 20 ms, or none.
-fn questions(end: &mut End, until: Time, are_answered: bool) -> usize {
+fn pings(end: &mut End, until: Time, are_answered: bool) -> usize {
     let (id, mut count) = (end.carriers[0], 0);
     while let Some(now) = end.own.poll_timeout().filter(|at| *at <= until) {
         end.own.handle_timeout(now);
@@ -71,7 +71,7 @@ fn questions(end: &mut End, until: Time, are_answered: bool) -> usize {
 }
 
 #[test]
-fn an_idle_carrier_is_asked_twice_a_minute_and_suspected_when_it_does_not_answer() {
+fn idle_carrier_is_pinged_twice_a_minute_and_suspected_without_answer() {
     let mut end = End::new(Role::Initiator, Config::default(), &[carrier(20)]);
     let id = end.carriers[0];
     let Some(Frame::Ping { token }) = end.own.poll_transmit(MS(1), id) else {
@@ -80,17 +80,17 @@ fn an_idle_carrier_is_asked_twice_a_minute_and_suspected_when_it_does_not_answer
     end.own.received(MS(21), id, Frame::Pong { token }).unwrap();
     assert_eq!(end.own.poll_transmit(MS(21), id), None);
     let day = Time::from_secs(86_400);
-    let asked = questions(&mut end, day, true);
+    let asked = pings(&mut end, day, true);
     assert!((2800..=2900).contains(&asked), "{asked}");
     assert_eq!(end.events(), []);
-    questions(&mut end, day + Time::from_secs(60), false);
+    pings(&mut end, day + Time::from_secs(60), false);
     assert_eq!(end.events(), [Event::CarrierSuspected(id)]);
     let heard = end.own.carrier_statistics(id).unwrap().heard_at;
     assert!(heard <= day + MS(20), "{heard}");
 }
 
 #[test]
-fn while_there_are_streams_a_metered_carrier_is_asked_once_a_minute() {
+fn metered_carrier_with_streams_is_pinged_once_a_minute() {
     let day = Time::from_secs(86_400);
     let asked = [false, true].map(|metered| {
         let config = CarrierConfig {
@@ -104,7 +104,7 @@ fn while_there_are_streams_a_metered_carrier_is_asked_once_a_minute() {
             panic!("the first question");
         };
         end.own.received(MS(21), id, Frame::Pong { token }).unwrap();
-        questions(&mut end, day, true)
+        pings(&mut end, day, true)
     });
     assert!((17_000..=17_300).contains(&asked[0]), "{asked:?}");
     // 290 bytes for both directions, headers of IP and TCP and acknowledgements included: 0.42 MB.

@@ -11,7 +11,7 @@ use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
 
 use super::{MS, carrier, scheduled};
 
-fn dear() -> CarrierConfig {
+fn expensive() -> CarrierConfig {
     CarrierConfig {
         terms: Terms {
             cost: 1.0,
@@ -22,7 +22,7 @@ fn dear() -> CarrierConfig {
 }
 
 #[test]
-fn little_goes_by_the_carrier_that_is_sooner_there() {
+fn small_data_use_the_faster_carrier() {
     let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
     end.write(stream, 200);
     assert_eq!(end.sends(MS(2), 0), []);
@@ -30,7 +30,7 @@ fn little_goes_by_the_carrier_that_is_sooner_there() {
 }
 
 #[test]
-fn a_slow_carrier_takes_what_lies_ahead() {
+fn slow_carrier_sends_data_ahead_of_gap() {
     let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
     end.write(stream, 200_000);
     let ahead = end.sends(MS(2), 0);
@@ -44,8 +44,8 @@ fn a_slow_carrier_takes_what_lies_ahead() {
 }
 
 #[test]
-fn a_dearer_carrier_is_for_what_takes_too_long() {
-    let (mut end, stream) = scheduled(OverflowConfig::DEFAULT, &[dear(), carrier(20)]);
+fn expensive_carrier_sends_late_data_only() {
+    let (mut end, stream) = scheduled(OverflowConfig::DEFAULT, &[expensive(), carrier(20)]);
     end.write(stream, 10_000);
     assert_eq!(end.sends(MS(2), 0), []);
     end.write(stream, 1_000_000);
@@ -53,9 +53,9 @@ fn a_dearer_carrier_is_for_what_takes_too_long() {
 }
 
 #[test]
-fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
+fn data_for_cheap_carrier_do_not_delay_urgent_data() {
     let scheduling = CheapestInTimeConfig::DEFAULT;
-    let (mut end, bulk) = scheduled(scheduling, &[carrier(20), dear()]);
+    let (mut end, bulk) = scheduled(scheduling, &[carrier(20), expensive()]);
     end.write(bulk, 1_000_000);
     assert!(!end.sends(MS(2), 0).is_empty());
     // The cheap one is full, and the rest has time.
@@ -78,8 +78,8 @@ fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
 /// Data in flight on the cheap carrier are copied to the expensive one when they would be late, and not when
 /// an acknowledgement is missing.
 #[test]
-fn what_is_missed_is_sent_again_when_it_would_be_late() {
-    let (mut end, stream) = scheduled(CheapestInTimeConfig::DEFAULT, &[carrier(20), dear()]);
+fn frame_is_copied_when_it_would_miss_its_deadline() {
+    let (mut end, stream) = scheduled(CheapestInTimeConfig::DEFAULT, &[carrier(20), expensive()]);
     let due = Deadline {
         at: MS(1000),
         span: MS(998),

@@ -98,7 +98,7 @@ fn one_stream_too_many_is_refused() {
 }
 
 #[test]
-fn a_close_is_told_on_each_carrier() {
+fn close_is_announced_on_each_carrier() {
     let (mut near, mut far, stream) = pair();
     near.own.close(7);
     assert_eq!(near.sends(MS(20), 0), [Frame::Close { code: 7 }]);
@@ -113,7 +113,7 @@ fn a_close_is_told_on_each_carrier() {
 }
 
 #[test]
-fn streams_share_the_memory_for_what_waits() {
+fn streams_share_send_memory() {
     let config = Config {
         memory: Amount::from_mib(1),
         ..Config::default()

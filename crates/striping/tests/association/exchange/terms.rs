@@ -7,7 +7,7 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use super::{End, MS, carrier, scheduled};
 
 #[test]
-fn a_used_up_quota_is_for_when_nothing_else_lives() {
+fn carrier_without_quota_is_last_resort() {
     let spent = CarrierConfig {
         terms: Terms {
             quota: Some(Amount::new(100)),
@@ -26,7 +26,7 @@ fn a_used_up_quota_is_for_when_nothing_else_lives() {
 }
 
 #[test]
-fn terms_are_told_to_the_other_end_and_hold_from_then_on() {
+fn terms_are_announced_and_applied_at_both_ends() {
     let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20), carrier(200)]);
     end.write(stream, 1000);
     assert_eq!(end.sends(MS(2), 0).len(), 1);

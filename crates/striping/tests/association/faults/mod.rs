@@ -10,9 +10,9 @@ use bytes::Bytes;
 use ropewalk_quantities::{Bytes as Amount, Rate, Time};
 use ropewalk_striping::{Association, Config, Event, StreamId};
 
-use crate::world::{Apps, FAR, Link, NEAR, World};
+use crate::simulation::{Apps, INITIATOR, Link, RESPONDER, Simulation};
 use plan::{Draw, Plan as Ranges};
-use talk::Talk;
+use talk::CheckedStream;
 
 pub use plan::Plan;
 
@@ -35,7 +35,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Act {
+enum Fault {
     Open(usize),
     Kill {
         link: usize,
@@ -59,9 +59,9 @@ enum Act {
 
 struct Run {
     draw: Draw,
-    talks: Vec<Talk>,
+    talks: Vec<CheckedStream>,
     by_stream: BTreeMap<StreamId, usize>,
-    acts: Vec<Act>,
+    acts: Vec<Fault>,
     config: Config,
     delivered_at: Time,
     outcome: Outcome,
@@ -99,26 +99,26 @@ pub fn run(plan: &Plan, seed: u64) -> Outcome {
     let silent_until = links.iter().filter_map(Link::silent_until);
     let last = silent_until.chain(times.iter().copied()).max();
     let last = last.unwrap_or(Time::ZERO);
-    let mut world = World::new(links, configs);
+    let mut simulation = Simulation::new(links, configs);
     for (token, at) in times.into_iter().enumerate() {
-        world.at(at, token as u64);
+        simulation.at(at, token as u64);
     }
-    world.run(&mut run, last + TIMEOUT);
-    run.conclude(&world)
+    simulation.run(&mut run, last + TIMEOUT);
+    run.conclude(&simulation)
 }
 
 impl Run {
     /// Draws streams and faults; returns when each action is due.
     fn plan(&mut self, plan: &Ranges, links: &mut [Link]) -> Vec<Time> {
-        let mut schedule: Vec<(Time, Act)> = Vec::new();
+        let mut schedule: Vec<(Time, Fault)> = Vec::new();
         let draw = &mut self.draw;
         for number in 0..draw.within(plan.streams) as usize {
             let opener = draw.below(2) as usize;
             let sizes = [(); 2].map(|()| draw.magnitude(plan.stream_bytes));
             self.talks
-                .push(Talk::new(opener, sizes, draw.below(u64::MAX)));
+                .push(CheckedStream::new(opener, sizes, draw.below(u64::MAX)));
             let at = Time::from_millis(draw.below(1000));
-            schedule.push((at, Act::Open(number)));
+            schedule.push((at, Fault::Open(number)));
         }
         let (count, talks) = (links.len() as u64, self.talks.len() as u64);
         let mut faults = 0;
@@ -135,35 +135,35 @@ impl Run {
             let link = draw.below(count) as usize;
             let learnt_after =
                 [(); 2].map(|()| Time::from_millis(draw.magnitude(plan.learnt_after_ms)));
-            schedule.push((at, Act::Kill { link, learnt_after }));
+            schedule.push((at, Fault::Kill { link, learnt_after }));
         }
         for _ in 0..draw.within(plan.silenced) {
             let (begins, ends) = times(draw);
             let link = draw.below(count) as usize;
-            links[link].fall_silent(begins, ends);
+            links[link].add_outage(begins, ends);
         }
         for _ in 0..draw.within(plan.slowed) {
             let (begins, ends) = times(draw);
             let link = draw.below(count) as usize;
-            schedule.push((begins, Act::Slow(link, 2 + draw.below(20))));
-            schedule.push((ends, Act::Slow(link, 1)));
+            schedule.push((begins, Fault::Slow(link, 2 + draw.below(20))));
+            schedule.push((ends, Fault::Slow(link, 1)));
         }
         for _ in 0..draw.within(plan.reader_stops) {
             let (begins, ends) = times(draw);
             let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
             for (at, paused) in [(begins, true), (ends, false)] {
-                schedule.push((at, Act::Pause { talk, end, paused }));
+                schedule.push((at, Fault::Pause { talk, end, paused }));
             }
         }
         for _ in 0..draw.within(plan.resets) {
             let (at, _) = times(draw);
             let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
-            schedule.push((at, Act::Reset { talk, end }));
+            schedule.push((at, Fault::Reset { talk, end }));
         }
         for _ in 0..draw.within(plan.stops) {
             let (at, _) = times(draw);
             let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
-            schedule.push((at, Act::Stop { talk, end }));
+            schedule.push((at, Fault::Stop { talk, end }));
         }
         self.outcome.faults = faults;
         let (times, acts) = schedule.into_iter().unzip();
@@ -171,24 +171,24 @@ impl Run {
         times
     }
 
-    fn act(&mut self, world: &mut World<Bytes>, act: Act) {
+    fn act(&mut self, simulation: &mut Simulation<Bytes>, act: Fault) {
         match act {
-            Act::Open(number) => {
+            Fault::Open(number) => {
                 let talk = &mut self.talks[number];
-                let own = &mut world.ends[talk.opener];
+                let own = &mut simulation.ends[talk.opener];
                 let stream = own.open().expect("few streams are opened");
                 self.by_stream.insert(stream, number);
                 talk.stream = Some(stream);
                 talk.write(talk.opener, own, &mut self.draw);
             }
-            Act::Kill { link, learnt_after } => world.kill(link, learnt_after),
-            Act::Slow(link, times) => world.slow(link, times),
-            Act::Pause { talk, end, paused } => {
+            Fault::Kill { link, learnt_after } => simulation.kill(link, learnt_after),
+            Fault::Slow(link, times) => simulation.slow(link, times),
+            Fault::Pause { talk, end, paused } => {
                 self.talks[talk].paused[end] = paused;
-                self.read(world.now, end, &mut world.ends[end], talk);
+                self.read(simulation.now, end, &mut simulation.ends[end], talk);
             }
-            Act::Reset { talk, end } => self.talks[talk].reset(end, &mut world.ends[end]),
-            Act::Stop { talk, end } => self.talks[talk].stop(end, &mut world.ends[end]),
+            Fault::Reset { talk, end } => self.talks[talk].reset(end, &mut simulation.ends[end]),
+            Fault::Stop { talk, end } => self.talks[talk].stop(end, &mut simulation.ends[end]),
         }
     }
 
@@ -224,23 +224,23 @@ impl Run {
         }
     }
 
-    fn conclude(mut self, world: &World<Bytes>) -> Outcome {
-        self.outcome.trace = world.trace;
-        self.outcome.resent = [NEAR, FAR]
-            .map(|end| world.ends[end].resent().as_u64())
+    fn conclude(mut self, simulation: &Simulation<Bytes>) -> Outcome {
+        self.outcome.trace = simulation.trace;
+        self.outcome.resent = [INITIATOR, RESPONDER]
+            .map(|end| simulation.ends[end].resent().as_u64())
             .iter()
             .sum();
         self.outcome
             .failures
-            .extend(world.violations.iter().cloned());
+            .extend(simulation.violations.iter().cloned());
         for (number, talk) in self.talks.iter().enumerate() {
             let wrong = talk.conclude().into_iter();
             let wrong = wrong.map(|what| format!("talk {number}, {:?}: {what}", talk.stream));
             self.outcome.failures.extend(wrong);
         }
-        for end in [NEAR, FAR] {
-            for stream in world.ends[end].streams() {
-                let statistics = world.ends[end].stream_statistics(stream);
+        for end in [INITIATOR, RESPONDER] {
+            for stream in simulation.ends[end].streams() {
+                let statistics = simulation.ends[end].stream_statistics(stream);
                 let what = format!("end {end}: {stream:?} is still there: {statistics:?}");
                 self.outcome.failures.push(what);
             }
@@ -292,8 +292,8 @@ impl Apps<Bytes> for Run {
         }
     }
 
-    fn on_tick(&mut self, world: &mut World<Bytes>, token: u64) {
+    fn on_tick(&mut self, simulation: &mut Simulation<Bytes>, token: u64) {
         let act = self.acts[token as usize];
-        self.act(world, act);
+        self.act(simulation, act);
     }
 }

@@ -14,7 +14,7 @@ const WRITE: u64 = 40_000;
 const DUE_WITHIN_MS: u64 = 20_000;
 
 #[derive(Default)]
-struct Way {
+struct Direction {
     size: u64,
     written: u64,
     sent: Sha256,
@@ -26,28 +26,28 @@ struct Way {
     given_up: bool,
 }
 
-pub struct Talk {
+pub struct CheckedStream {
     pub opener: usize,
     pub stream: Option<StreamId>,
     /// By the end that reads.
     pub paused: [bool; 2],
     pub closed: [u32; 2],
     /// By the end that writes.
-    ways: [Way; 2],
+    directions: [Direction; 2],
     salt: u64,
 }
 
-impl Talk {
+impl CheckedStream {
     /// `sizes` by the end that writes.
-    pub fn new(opener: usize, sizes: [u64; 2], salt: u64) -> Talk {
-        Talk {
+    pub fn new(opener: usize, sizes: [u64; 2], salt: u64) -> CheckedStream {
+        CheckedStream {
             opener,
             stream: None,
             paused: [false; 2],
             closed: [0; 2],
-            ways: sizes.map(|size| Way {
+            directions: sizes.map(|size| Direction {
                 size,
-                ..Way::default()
+                ..Direction::default()
             }),
             salt,
         }
@@ -57,10 +57,10 @@ impl Talk {
         let (Some(stream), salt) = (self.stream, self.salt) else {
             return;
         };
-        let way = &mut self.ways[end];
-        while !way.given_up && way.written < way.size {
-            let most = (way.size - way.written).min(1 + draw.below(WRITE));
-            let bytes: Vec<u8> = (way.written..way.written + most)
+        let direction = &mut self.directions[end];
+        while !direction.given_up && direction.written < direction.size {
+            let most = (direction.size - direction.written).min(1 + draw.below(WRITE));
+            let bytes: Vec<u8> = (direction.written..direction.written + most)
                 .map(|at| byte(salt, end, at))
                 .collect();
             let mut piece = Bytes::from(bytes);
@@ -75,14 +75,14 @@ impl Talk {
                     own.write_by(stream, &mut piece, due)
                 }
             };
-            way.sent.update(&whole[..taken]);
-            way.written += taken as u64;
+            direction.sent.update(&whole[..taken]);
+            direction.written += taken as u64;
             if taken < whole.len() {
                 return;
             }
         }
-        if !way.finish_called {
-            way.finish_called = true;
+        if !direction.finish_called {
+            direction.finish_called = true;
             own.finish(stream);
         }
     }
@@ -91,61 +91,64 @@ impl Talk {
         let Some(stream) = self.stream.filter(|_| !self.paused[end]) else {
             return 0;
         };
-        let way = &mut self.ways[1 - end];
-        let before = way.read_bytes;
+        let direction = &mut self.directions[1 - end];
+        let before = direction.read_bytes;
         while let Some(piece) = own.read(now, stream) {
-            way.read.update(&piece);
-            way.read_bytes += piece.len() as u64;
+            direction.read.update(&piece);
+            direction.read_bytes += piece.len() as u64;
         }
-        way.read_bytes - before
+        direction.read_bytes - before
     }
 
     pub fn reset(&mut self, end: usize, own: &mut Association<Bytes>) {
         if let Some(stream) = self.stream {
-            self.ways[end].given_up = true;
+            self.directions[end].given_up = true;
             own.reset(stream, 1);
         }
     }
 
     pub fn stop(&mut self, end: usize, own: &mut Association<Bytes>) {
         if let Some(stream) = self.stream {
-            self.ways[1 - end].given_up = true;
+            self.directions[1 - end].given_up = true;
             own.stop(stream, 2);
         }
     }
 
     pub fn finished(&mut self, end: usize) {
-        self.ways[1 - end].finished += 1;
+        self.directions[1 - end].finished += 1;
     }
 
     pub fn was_reset(&mut self, end: usize) {
-        if !self.ways[1 - end].given_up {
-            self.ways[1 - end].finished += 100;
+        if !self.directions[1 - end].given_up {
+            self.directions[1 - end].finished += 100;
         }
     }
 
     pub fn was_stopped(&mut self, end: usize) {
-        if !self.ways[end].given_up {
-            self.ways[end].finished += 100;
+        if !self.directions[end].given_up {
+            self.directions[end].finished += 100;
         }
     }
 
     pub fn conclude(&self) -> Vec<String> {
         let mut wrong = Vec::new();
-        for (end, way) in self.ways.iter().enumerate() {
-            if way.given_up {
+        for (end, direction) in self.directions.iter().enumerate() {
+            if direction.given_up {
                 continue;
             }
-            if (way.written, way.read_bytes) != (way.size, way.size) {
+            if (direction.written, direction.read_bytes) != (direction.size, direction.size) {
                 wrong.push(format!(
                     "from end {end}: {} of {} bytes written, {} read",
-                    way.written, way.size, way.read_bytes
+                    direction.written, direction.size, direction.read_bytes
                 ));
-            } else if way.sent.clone().finalize() != way.read.clone().finalize() {
+            } else if direction.sent.clone().finalize() != direction.read.clone().finalize() {
                 wrong.push(format!("from end {end}: other bytes than were written"));
             }
-            if way.finished != 1 {
-                wrong.push(format!("from end {end}: finished {} times", way.finished));
+            if direction.finished != 1 {
+                wrong.push(format!(
+                    "from end {end}: finished {} times",
+                    direction.finished
+                ));
             }
         }
         if self.closed != [1, 1] {
