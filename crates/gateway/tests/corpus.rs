@@ -44,20 +44,23 @@ const CONTROL: &[(&str, &str)] = &[
 const PEERS: &[(&str, &str)] = &[
     (
         "acks_too_much",
-        "0 frames, then: 1152921504606846976 frames acknowledged of 0 sent",
+        "0 frames, then: peer acknowledged 1152921504606846976 frames, but only 0 were sent",
     ),
     ("close", "3 frames"),
-    ("echo", "1 frames, then: 1 frames acknowledged of 0 sent"),
+    (
+        "echo",
+        "1 frames, then: peer acknowledged 1 frames, but only 0 were sent",
+    ),
     ("empty", "0 frames"),
     (
         "far_stream",
-        "0 frames, then: stream 2147483647 is far beyond those that may be open",
+        "0 frames, then: stream 2147483647: number far beyond the limit of open streams",
     ),
     ("gap", "3 frames"),
     ("many_streams", "30 frames"),
     (
         "moved_end",
-        "1 frames, then: stream 1: data up to 4 past its end, or another end",
+        "1 frames, then: stream 1: peer sent data up to 4, past the end, or moved the end",
     ),
     ("ours", "2 frames"),
     ("past_window", "20 frames"),
@@ -67,7 +70,10 @@ const PEERS: &[(&str, &str)] = &[
     ("reset_short", "2 frames"),
     ("stop", "3 frames"),
     ("twice", "4 frames"),
-    ("unopened", "0 frames, then: stream 4 was never opened"),
+    (
+        "unopened",
+        "0 frames, then: stream 4: peer sent a frame, but the stream was never opened",
+    ),
 ];
 
 const RECORDS: &[(&str, &str)] = &[

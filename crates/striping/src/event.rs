@@ -57,7 +57,7 @@ pub const OUT_OF_MEMORY: u32 = 0xffff_0005;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProtocolError {
     /// It acknowledged more frames than were sent.
-    #[error("{acknowledged} frames acknowledged of {sent} sent")]
+    #[error("peer acknowledged {acknowledged} frames, but only {sent} were sent")]
     Acknowledged {
         /// Acknowledged frames.
         acknowledged: u64,
@@ -65,7 +65,7 @@ pub enum ProtocolError {
         sent: u64,
     },
     /// It sent more of a stream than the window allows.
-    #[error("stream {stream}: {received} bytes sent, its window allows {limit}")]
+    #[error("stream {stream}: peer sent {received} bytes, the window allows {limit}")]
     Window {
         /// Stream number.
         stream: u32,
@@ -75,7 +75,7 @@ pub enum ProtocolError {
         limit: u64,
     },
     /// It sent beyond the end of a stream, or moved the end.
-    #[error("stream {stream}: data up to {offset} past its end, or another end")]
+    #[error("stream {stream}: peer sent data up to {offset}, past the end, or moved the end")]
     FinalSize {
         /// Stream number.
         stream: u32,
@@ -83,15 +83,15 @@ pub enum ProtocolError {
         offset: u64,
     },
     /// It sent a frame of a stream that only this end could have opened, and has not.
-    #[error("stream {0} was never opened")]
+    #[error("stream {0}: peer sent a frame, but the stream was never opened")]
     Unopened(u32),
     /// It opened streams far beyond the limit.
-    #[error("stream {0} is far beyond those that may be open")]
+    #[error("stream {0}: number far beyond the limit of open streams")]
     TooManyStreams(u32),
     /// It set a carrier's terms, which only the initiator may do.
-    #[error("terms from the end that did not dial")]
+    #[error("peer set the terms of a carrier, which only the dialling end may do")]
     Terms,
     /// It sent a stream in far more fragments than any sender needs.
-    #[error("stream {0} in too many small pieces")]
+    #[error("stream {0}: peer sent too many small fragments")]
     Pieces(u32),
 }
