@@ -24,8 +24,8 @@ def explain(scenario: Given) -> Explanation:
 
     Raises
     ------
-    The scenario is invalid.
-        The scenario is wrong.
+    ScenarioError
+        The scenario is invalid.
     OSError
         The file cannot be read.
 

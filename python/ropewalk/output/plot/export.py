@@ -33,10 +33,10 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    Unknown ending.
-        The ending is none of these.
-    The file is not writable; an old one is unchanged.
-        The file cannot be written: then it is as it was.
+    ValueError
+        The name has another ending.
+    OSError
+        The file cannot be written. An existing file is unchanged.
 
     Examples
     --------

@@ -59,10 +59,10 @@ def keep(made: Storable, folder: str | os.PathLike[str]) -> list[Path]:
 
     Raises
     ------
-    The folder belongs to something else, or is not writable.
+    OSError
         The folder holds something else, or cannot be written.
-    The object cannot be stored.
-        There is nothing in it to keep so.
+    ValueError
+        The object cannot be stored.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
 
     Raises
     ------
-    The folder does not exist, or a file in it is unreadable.
-        The folder is not there, or a file in it cannot be read.
-    It has no results, or results unknown to this version.
-        It holds no results, or such as this version does not know.
-    Its scenario is invalid in this version.
-        The scenario in it is none for this version.
+    OSError
+        The folder does not exist, or a file in it cannot be read.
+    ValueError
+        The folder has no results, or results that this version does not know.
+    ScenarioError
+        The scenario in it is invalid in this version.
 
     Examples
     --------
