@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -29,6 +30,7 @@ COLUMNS = {
     "_m": ("m", 1.0),
 }
 EVEN = 1.1  # largest ratio of two steps at which numbers count as evenly spaced
+RATIO_ERROR = 0.02  # the same for logarithms, which allows for rounded values
 WIDE = 20.0  # ratio of largest to smallest value at which an axis becomes logarithmic
 APART = re.compile(r"\S+\s+[A-Za-z/]+")  # number and unit with a space between
 
@@ -70,23 +72,55 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
 def is_wide(values: Sequence[float]) -> bool:
     """Whether numbers span enough magnitudes for a logarithmic axis.
 
-    Three or more evenly spaced numbers always get a linear axis.
+    Three or more evenly spaced numbers always get a linear axis, and otherwise three or more
+    numbers at equal ratios a logarithmic one.
 
     Examples
     --------
     >>> is_wide([1.0, 10.0, 100.0]), is_wide([0.0, 100.0]), is_wide([10.0, 100.0])
     (True, False, False)
-    >>> is_wide([1.0, 20.0, 40.0, 60.0, 80.0, 100.0])
-    False
+    >>> is_wide([1.0, 20.0, 40.0, 60.0, 80.0, 100.0]), is_wide([256.0, 512.0, 1024.0])
+    (False, True)
     """
-    return min(values) > 0 and max(values) / min(values) >= WIDE and not _is_even(values)
+    if min(values) <= 0 or _is_even(values):
+        return False
+    return max(values) / min(values) >= WIDE or has_even_ratios(values)
 
 
-def _is_even(values: Sequence[float]) -> bool:
+def has_even_ratios(values: Sequence[float]) -> bool:
+    """Whether three or more positive numbers are at equal ratios.
+
+    Examples
+    --------
+    >>> has_even_ratios([1.0, 3.16, 10.0]), has_even_ratios([1.0, 2.0, 5.0])
+    (True, False)
+    """
+    return min(values) > 0 and _is_even([math.log(value) for value in values], 1 + RATIO_ERROR)
+
+
+def _is_even(values: Sequence[float], most: float = EVEN) -> bool:
     """Whether three or more numbers are evenly spaced, except for a rounded first one."""
     ordered = sorted(set(values))
     steps = [high - low for low, high in pairwise(ordered)]
-    return len(steps) > 1 and max(steps) <= EVEN * min(steps)
+    return len(steps) > 1 and max(steps) <= most * min(steps)
+
+
+def key_words(key: str) -> str:
+    """Return a scenario's key in words, without ``transport``.
+
+    Examples
+    --------
+    >>> key_words("transport.receive_buffer"), key_words("traffic.rate")
+    ('receive buffer', 'traffic rate')
+    >>> key_words("link.dsl.delay"), key_words("link.*.loss")
+    ('delay of dsl', 'loss of all links')
+    """
+    table, *rest = key.split(".")
+    if table == "link" and len(rest) > 1:
+        name = "all links" if rest[0] == "*" else rest[0]
+        return f"{' '.join(rest[1:]).replace('_', ' ')} of {name}"
+    words = rest if table == "transport" and rest else [table, *rest]
+    return " ".join(words).replace("_", " ")
 
 
 def heading(name: str) -> str:

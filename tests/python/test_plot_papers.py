@@ -219,7 +219,7 @@ def swept(**columns):
 
 def test_series_orders_numbers_on_the_axis():
     (axes,) = plot.series(swept(), "link.a.delay", by="transport.scheduler").axes
-    assert axes.get_xlabel() == "link.a.delay (s)"
+    assert axes.get_xlabel() == "delay of a (s)"
     first, second = axes.get_lines()
     assert first.get_xdata().tolist() == pytest.approx([0.01, 0.05, 0.1])
     assert first.get_ydata().tolist() == [10, 9, 7]
@@ -235,7 +235,7 @@ def test_a_map_has_the_means_where_they_belong():
     (image,) = axes.get_images()
     assert image.get_array().tolist() == [[10, 9, 7], [11, 9, 9]]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["0.01", "0.05", "0.1"]
-    assert axes.get_xlabel() == "link.a.delay (s)"
+    assert axes.get_xlabel() == "delay of a (s)"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["min-rtt", "blest"]
     assert axes.texts[0].get_text() == "10.0"
 

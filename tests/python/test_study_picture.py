@@ -9,8 +9,8 @@ from ropewalk.analysis.study import StudyResults
 DELAYS = {"link.dsl.delay": {"from": "10 ms", "to": "80 ms", "steps": 5}}
 RATES = {"link.dsl.rate": {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 5, "scale": "log"}}
 SCHEDULERS = {"transport.scheduler": ["min-rtt", "round-robin"]}
-OVER_DELAY = ("link.dsl.delay (ms)", "goodput (Mbit/s)", "linear")
-MAP = ("link.dsl.delay (ms)", "link.dsl.rate (Mbit/s)", "linear")
+OVER_DELAY = ("delay of dsl (ms)", "goodput (Mbit/s)", "linear")
+MAP = ("delay of dsl (ms)", "rate of dsl (Mbit/s)", "linear")
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +22,8 @@ def short():
     ("vary", "drawn"),
     [
         (DELAYS | SCHEDULERS, [OVER_DELAY]),
-        (RATES, [("link.dsl.rate (Mbit/s)", "goodput (Mbit/s)", "log")]),
-        (SCHEDULERS, [("transport.scheduler", "goodput (Mbit/s)", "linear")]),
+        (RATES, [("rate of dsl (Mbit/s)", "goodput (Mbit/s)", "log")]),
+        (SCHEDULERS, [("scheduler", "goodput (Mbit/s)", "linear")]),
         (DELAYS | RATES, [MAP]),
         (DELAYS | RATES | SCHEDULERS, [MAP, MAP]),
         (DELAYS | {"link.dsl.rate": ["5 Mbit/s", "9 Mbit/s"]}, [OVER_DELAY]),
@@ -45,8 +45,20 @@ def test_keys_that_step_together_are_one_axis(short):
     vary = {"link.dsl.delay": ["10 ms", "20 ms"], "link.cable.delay": ["5 ms", "9 ms"]}
     made = ropewalk.study(short, vary, zip=[list(vary)])
     (axes,) = made.plot().axes
-    assert axes.get_xlabel() == "link.dsl.delay (ms)"
+    assert axes.get_xlabel() == "delay of dsl (ms), with delay of cable"
     assert axes.get_legend() is None
+
+
+def test_values_at_equal_ratios_are_ticks_of_a_logarithmic_axis(short):
+    buffers = ["256 KiB", "512 KiB", "1 MiB", "2 MiB"]
+    key = "transport.receive_buffer"
+    (axes,) = (
+        of(short, {key: buffers}, **{key: buffers, "goodput_mbps": [1.0, 2, 3, 4]}).plot().axes
+    )
+    assert (axes.get_xlabel(), axes.get_xscale()) == ("receive buffer (KiB)", "log")
+    axes.figure.canvas.draw()
+    shown = [each.get_text() for each in axes.get_xticklabels()]
+    assert shown == ["256", "512", "1,024", "2,048"]
 
 
 def of(short, vary, **columns):
@@ -99,14 +111,20 @@ def test_study_picture_limits_series_and_names_the_limit(short):
     assert len(axes.get_lines()) == 18
 
 
-def test_where_nothing_differs_there_is_no_picture(short):
-    equal = of(
-        short, {"duration": ["1 s", "2 s"]}, duration=["1 s", "2 s"], goodput_mbps=[5.0, 5.0]
-    )
+def test_study_picture_draws_equal_numbers(short):
     vary = {"duration": ["1 s", "2 s"]}
+    made = of(short, vary, duration=vary["duration"], goodput_mbps=[5.0, 5.0])
+    (axes,) = made.plot().axes
+    assert axes.get_ylabel() == "goodput (Mbit/s)"
+    assert axes.get_lines()[0].get_ydata().tolist() == [5.0, 5.0]
+
+
+def test_study_picture_without_two_finished_values_is_refused(short):
+    vary = {"duration": ["1 s", "2 s"]}
+    one = of(short, {"duration": ["1 s"]}, duration=["1 s"], goodput_mbps=[5.0])
     failed = of(short, vary, duration=vary["duration"], goodput_mbps=[5.0, 6.0])
     failed = StudyResults(short, failed.study, failed.points.with_columns(status=pl.lit("failed")))
-    for made in (equal, failed):
+    for made in (one, failed):
         with pytest.raises(ValueError, match="there is nothing to draw"):
             made.plot()
         assert made._repr_png_() is None

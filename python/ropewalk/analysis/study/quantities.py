@@ -27,10 +27,10 @@ ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration
 HALF = "ci95_"  # prefix of the half-width of a confidence interval
 
 
-def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
+def quantities(rows: pl.DataFrame, keys: Collection[str], *, constant: bool = False) -> list[str]:
     """Return the numeric columns of a study's combinations that are not constant.
 
-    `keys` are the varied keys, which are left out.
+    `keys` are the varied keys, which are left out. With `constant`, constant columns are included.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
         and name not in ASIDE
         and not name.startswith(HALF)
         and name.removesuffix("_value") not in keys
-        and rows[name].drop_nulls().n_unique() > 1
+        and rows[name].drop_nulls().n_unique() > (not constant)
     ]
     first = [name for name in FIRST if name in known]
     return [*first, *(name for name in known if name not in first)]

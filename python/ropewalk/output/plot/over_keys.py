@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import units
 from ...support.arguments import argument_error, entries_of
-from ...units import heading, scale_of
+from ...units import heading, key_words, scale_of
 from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INTERVAL = ": the mean's 95 % interval"
 MAGNITUDES = 1e4  # ratio from which only powers of ten are labelled
+MAX_TICKS = 10  # largest number of values that are all ticks of a logarithmic axis
 MAX_LABELLED = 150  # largest number of labelled cells of a heat map
 
 
@@ -49,7 +50,7 @@ class Scale:
         """The tick labels in that order."""
         if self.names is not None:
             return self.names
-        return [f"{self.places[value]:,.3g}" for value in self.ordered]
+        return [_tick(self.places[value]) for value in self.ordered]
 
 
 def series(
@@ -75,7 +76,7 @@ def series(
     >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> points = ropewalk.study(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2).points
     >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
-    'link.dsl.delay (ms)'
+    'delay of dsl (ms)'
     """
     keys: list[str] = [by] if isinstance(by, str) else list(by)
     points = _frame(points)
@@ -114,7 +115,7 @@ def series(
         axes.set_ylabel(heading(y))
         band = "band" if across.names is None else "line"
         if keys:
-            of = ", ".join(keys) + (f" ({band}s: 95 %)" if several else "")
+            of = ", ".join(map(key_words, keys)) + (f" ({band}s: 95 %)" if several else "")
             legend(axes, *axes.get_legend_handles_labels(), title=of)
         elif several and ax is None:
             axes.set_title(f"{band}{INTERVAL}", fontsize="small")
@@ -147,7 +148,7 @@ def heat_map(
     >>> points = ropewalk.study(scenario, keys).points
     >>> figure = heat_map(points, "link.dsl.delay", "transport.scheduler")
     >>> [axes.get_ylabel() for axes in figure.axes]
-    ['transport.scheduler', 'goodput (Mbit/s)']
+    ['scheduler', 'goodput (Mbit/s)']
     """
     points = _frame(points)
     _check(points, [x, y], of)
@@ -176,7 +177,7 @@ def heat_map(
             for row, column in np.ndindex(cells.shape):
                 value = float(cells[row, column])
                 if not math.isnan(value):
-                    ink = "white" if value < low + 0.6 * (high - low) else INK
+                    ink = "white" if value <= low + 0.6 * (high - low) else INK
                     text = (
                         f"{value:#.3g}".rstrip(".")
                         if 0.001 < abs(value) < 1000
@@ -243,7 +244,7 @@ def hull(
                 label=label,
             )
         axes.set(xlabel=heading(x), ylabel=heading(y))
-        legend(axes, *axes.get_legend_handles_labels(), title=by)
+        legend(axes, *axes.get_legend_handles_labels(), title=key_words(by))
 
     return _drawn(points, title, ax, width, (7, 4), draw)
 
@@ -330,9 +331,9 @@ def _scale(points: pl.DataFrame, name: str) -> Scale:
     spelled = units.numbers([str(value) for value in values])
     if spelled is None:
         places = {value: float(at) for at, value in enumerate(values)}
-        return Scale(name, places, [str(value) for value in values])
+        return Scale(key_words(name), places, [str(value) for value in values])
     numbers, unit = spelled
-    label = f"{name} ({unit})" if unit else name
+    label = key_words(name) + (f" ({unit})" if unit else "")
     return Scale(label, dict(zip(values, numbers, strict=True)))
 
 
@@ -341,14 +342,21 @@ def _axis(axes: Axes, scale: Scale, which: str) -> None:
     if scale.names is not None:
         name_ticks(axes, scale.names, which)
     elif units.is_wide(places := list(scale.places.values())):
-        from matplotlib.ticker import LogLocator, NullLocator
+        from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
         axes.set(**{f"{which}scale": "log"})
         axis = axes.xaxis if which == "x" else axes.yaxis
         few = max(places) / min(places) < MAGNITUDES
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        if units.has_even_ratios(places) and len(places) <= MAX_TICKS:
+            axis.set_major_locator(FixedLocator(places))
+        else:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+        axis.set_major_formatter(lambda value, _: _tick(value))
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _drawn(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ... import units
 from ...analysis.study.jobs import DONE
 from ...analysis.study.quantities import lateness, quantities
+from ...units import key_words
 from ..style import picture
 from .over_keys import INTERVAL, heat_map, hull, series
 
@@ -30,8 +31,8 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
 
     Numeric keys are axes: one key gives a line for each combination of the others, two a map for
     each. Names are placed side by side. If links have prices and data can be late, lateness is
-    drawn over cost, with the hull of each series. Raises ValueError if no run is finished, or all
-    have equal numbers.
+    drawn over cost, with the hull of each series. Raises ValueError unless a key has two values
+    with finished runs.
 
     Examples
     --------
@@ -39,13 +40,14 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     >>> delays = {"link.dsl.delay": ["10 ms", "80 ms"]}
     >>> made = ropewalk.study("start/two-links", delays, runs=2)
     >>> [axes.get_xlabel() for axes in draw(made).axes]
-    ['link.dsl.delay (ms)']
+    ['delay of dsl (ms)']
     """
     points = made.points.filter(made.points["status"] == DONE)
     keys = _apart(made, points)
-    names = quantities(made.combinations, made.keys)
+    known = made.combinations
+    names = quantities(known, made.keys) or quantities(known, made.keys, constant=True)
     if not names or not keys:
-        raise ValueError("there is nothing to draw: no two combinations have different numbers")
+        raise ValueError("there is nothing to draw: no key with two values has finished runs")
     of = names[0]
     numeric = [key for key in keys if units.numbers(made.study["vary"][key]) is not None]
     late = lateness(names)
@@ -70,8 +72,11 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
             for axes, (title, part) in zip(grid.flat, parts, strict=False):
                 heat_map(part, numeric[0], numeric[1], of, limits=limits, ax=axes)
                 axes.set_title(title)
+                _name_zipped(axes, made, "y", numeric[1])
+                _name_zipped(axes, made, "x", numeric[0])
         else:
-            _lines(above.subplots(), points, keys, numeric, of)
+            axes = above.subplots()
+            _name_zipped(axes, made, "x", _lines(axes, points, keys, numeric, of))
         for room in below:
             assert late is not None
             hull(points, "cost", late, by=_named(keys, numeric), ax=room.subplots())
@@ -88,8 +93,8 @@ def _apart(made: StudyResults, points: pl.DataFrame) -> list[str]:
 
 def _lines(
     axes: Axes, points: pl.DataFrame, keys: Sequence[str], numeric: Sequence[str], of: str
-) -> None:
-    """Draw a line for each series, limited to the first ones."""
+) -> str:
+    """Draw a line for each series, limited to the first ones; return the key of the x axis."""
     by_size = sorted(numeric, key=lambda key: -int(points[key].n_unique()))
     over = by_size[0] if numeric else keys[0]
     others = [key for key in keys if key != over]
@@ -101,6 +106,18 @@ def _lines(
     series(points, over, of, by=others, ax=axes)
     if not others and points.group_by(over).len()["len"].max() != 1:
         axes.set_title(("band" if numeric else "line") + INTERVAL, fontsize="small")
+    return over
+
+
+def _name_zipped(axes: Axes, made: StudyResults, which: str, key: str) -> None:
+    """Add the keys that step together with an axis's key to its label."""
+    others = [
+        other for group in made.study.get("zip", ()) if key == group[0] for other in group[1:]
+    ]
+    label = axes.get_xlabel() if which == "x" else axes.get_ylabel()
+    axes.set(
+        **{f"{which}label": ", ".join([label, *(f"with {key_words(each)}" for each in others)])}
+    )
 
 
 def _limits(parts: Sequence[pl.DataFrame], keys: Sequence[str], of: str) -> tuple[float, float]:
