@@ -205,10 +205,22 @@ def test_a_step_without_a_timeline_is_refused(refused):
 def test_runs_that_are_all_the_same_are_called_so(command):
     lossless = command("simulate", TWO_LINKS, "--runs", 2, "--set", "link.cable.loss=0")
     assert "2 runs, all alike" in lossless.stdout
-    assert lossless.stdout.count("nothing in this scenario is random") == 1
+    assert lossless.stdout.count("none: all runs are equal") == 1
     assert "phase effects" in lossless.stdout
     assert "±" not in lossless.stdout
     assert "random" not in command("simulate", TWO_LINKS, "--runs", 2).stdout
+
+
+def test_delivered_data_cover_the_time_after_the_warm_up(command):
+    changes = ["--set", "traffic.size=1 GB", "--set", "duration=3 s", "--set", "warmup=1 s"]
+    shown = command("simulate", TWO_LINKS, *changes).stdout
+    assert " MB in 2.00 s after the warm-up of 1 s\n" in shown
+
+
+@pytest.mark.parametrize("verb", ["simulate", "explain"])
+def test_lines_of_tables_have_no_trailing_blanks(command, verb):
+    lines = command(verb, TWO_LINKS).stdout.splitlines()
+    assert not [line for line in lines if line != line.rstrip()]
 
 
 def test_a_goodput_of_a_call_keeps_two_digits(command):

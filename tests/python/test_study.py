@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -110,6 +111,33 @@ def test_second_call_runs_only_missing_points(lossy, tmp_path, monkeypatch):
     wider = ropewalk.study(lossy, more, runs=3, out=tmp_path)
     assert len(made) == 8 + 10
     assert same(wider, ropewalk.study(lossy, more, runs=3))
+
+
+def test_keys_without_effect_lists_keys_whose_values_give_equal_runs(lossy):
+    one_path = lossy.with_({"transport.paths": ["dsl"], "duration": "1 s"})
+    zipped = {"link.cable.delay": ["1 ms", "2 ms"], "link.cable.rate": ["1 Mbit/s", "2 Mbit/s"]}
+    made = ropewalk.study(one_path, VARY | zipped, runs=2, zip=[list(zipped)])
+    assert made.keys_without_effect == [list(zipped), ["transport.scheduler"]]
+    assert ropewalk.study(one_path, {"duration": ["1 s"]}).keys_without_effect == []
+
+
+def test_study_command_explains_equal_and_unused_runs(command, tmp_path):
+    given = ["--set", 'transport.paths=["dsl"]', "--set", "duration=1s", "--runs", 2]
+    given += ["--vary", "transport.scheduler=min-rtt,blest", "--out", tmp_path / "out"]
+    first = command("study", TWO_LINKS, *given).stdout
+    assert "transport.scheduler: all values give the same runs\n" in first
+    assert re.search(r"^blest +2 +[\d.]+ ± 0 +[\d.]+ ± 0$", first, re.MULTILINE)
+    assert "earlier" not in first
+    second = command("study", TWO_LINKS, *given, "--set", "link.dsl.rate=9Mbit/s").stdout
+    assert f"earlier: {tmp_path / 'out/earlier'} (4 runs of an earlier study" in second
+
+
+def test_to_pandas_converts_both_frames(lossy):
+    made = ropewalk.study(lossy, {"duration": ["1 s", "2 s"]}, runs=2)
+    assert made.to_pandas().shape[0] == 4
+    assert made.to_pandas("combinations")["duration"].tolist() == ["1 s", "2 s"]
+    with pytest.raises(ValueError, match="frame = 'links'"):
+        made.to_pandas("links")
 
 
 def test_dropped_points_are_stored_and_reused(lossy, tmp_path, monkeypatch):

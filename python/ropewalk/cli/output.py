@@ -93,7 +93,7 @@ def _width(table: RenderableType) -> int | None:
 
 
 class _Printable:
-    """Console without control characters, which titles and names may contain."""
+    """Lines without trailing blanks and control characters, which titles may contain."""
 
     def __init__(self, shown: RenderableType) -> None:
         self.shown = shown
@@ -101,5 +101,14 @@ class _Printable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.segment import Segment
 
-        for text, style, control in console.render(self.shown, options):
-            yield Segment(text if control else strip_controls(text), style, control)
+        for line in Segment.split_lines(console.render(self.shown, options)):
+            parts = [
+                Segment(text if control else strip_controls(text), style, control)
+                for text, style, control in line
+            ]
+            while parts and not parts[-1].control and not parts[-1].text.rstrip():
+                parts.pop()
+            if parts and not parts[-1].control:
+                parts[-1] = Segment(parts[-1].text.rstrip(), parts[-1].style)
+            yield from parts
+            yield Segment.line()

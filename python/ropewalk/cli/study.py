@@ -127,6 +127,7 @@ def study(
     from ..analysis.study.api import RESUME, run
     from ..analysis.study.backends import check_on
     from ..analysis.study.folder import check_folder
+    from ..analysis.study.rows import EARLIER, read
 
     pictures = pictures or []
     with wrong_input():
@@ -157,6 +158,9 @@ def study(
         print(f"interrupted; {note}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     written = [f"points:  {folder / 'points'}", f"tables:  {folder / 'tables'}"]
+    if unused := read(folder / EARLIER).height:
+        note = f"{unused:,} runs of an earlier study, which this one does not use"
+        written.append(f"earlier: {folder / EARLIER} ({note})")
     undrawn = ""
     with failures():
         try:

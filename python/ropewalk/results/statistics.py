@@ -124,8 +124,9 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
 
 # Floyd and Jacobson, Traffic Phase Effects in Packet-Switched Gateways, CCR 21 (2), 1991.
 ALIKE = (
-    "none: nothing in this scenario is random. Losses may fall in step (phase effects); a little"
-    " randomness, such as --set 'link.*.jitter=1 ms', shows whether the numbers depend on that"
+    "none: all runs are equal; no random loss, delay or arrival changed them. Losses may fall in"
+    " step (phase effects); a little randomness, such as --set 'link.*.jitter=1 ms', shows whether"
+    " the numbers depend on that"
 )
 
 

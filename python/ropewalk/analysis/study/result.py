@@ -7,16 +7,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...provenance import KEY as ORIGIN
 from ...provenance import SEVERAL as ORIGINS
 from ...provenance import with_origin
 from ...results.displayable import Displayable
+from ...support.arguments import choice
+from ...support.optional_deps import require
 from .jobs import DONE, FAILED
 from .rows import KEY
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from ...provenance import Origin
@@ -90,6 +93,70 @@ class StudyResults(Displayable):
             f"{warning} ({count:,} of {points.height:,} runs)"
             for warning, count in counts.most_common()
         ]
+
+    @property
+    def keys_without_effect(self) -> list[list[str]]:
+        """Varied keys whose values all give the same runs, seed by seed; zipped keys as a group.
+
+        Examples
+        --------
+        >>> import ropewalk
+        >>> schedulers = {"transport.scheduler": ["min-rtt", "blest"]}
+        >>> one_link = {"duration": "1 s", "transport.paths": ["dsl"]}
+        >>> scenario = ropewalk.Scenario.load("start/two-links").with_(one_link)
+        >>> ropewalk.study(scenario, schedulers).keys_without_effect
+        [['transport.scheduler']]
+        """
+        done = self.points.filter(self.points["status"] == DONE)
+        zipped = [list(group) for group in self.study.get("zip", ())]
+        inputs = {*self.keys, *(f"{key}_value" for key in self.keys), "seed", ORIGIN, KEY}
+        results = [
+            name
+            for name in done.columns
+            if name not in inputs and not name.endswith(("wall_s", "events", "warnings"))
+        ]
+        found = []
+        single = set(self.keys).difference(*zipped)
+        for keys in [*zipped, *([key] for key in self.keys if key in single)]:
+            others = [*(key for key in self.keys if key not in keys), "seed"]
+            count = done.select(keys).n_unique()
+            pairs = done.select(others).n_unique()
+            is_complete = count > 1 and done.height == count * pairs
+            if is_complete and done.select(others + results).n_unique() == pairs:
+                found.append(keys)
+        return found
+
+    def to_pandas(self, frame: Literal["points", "combinations"] = "points") -> pd.DataFrame:
+        """Return one of the frames as a pandas data frame.
+
+        Parameters
+        ----------
+        frame : {"points", "combinations"}
+            Frame to convert.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The same rows and columns.
+
+        Raises
+        ------
+        ValueError
+            There is no such frame.
+        MissingLibraryError
+            pandas is not installed; ``pip install "ropewalk[pandas]"`` installs it.
+
+        Examples
+        --------
+        >>> import ropewalk
+        >>> made = ropewalk.study("start/two-links", {"link.dsl.delay": ["10 ms", "80 ms"]})
+        >>> made.to_pandas()["link.dsl.delay"].tolist()
+        ['10 ms', '80 ms']
+        """
+        choice("frame", frame, ("points", "combinations"))
+        require("to_pandas", "pandas", "pyarrow")
+        found: pl.DataFrame = getattr(self, frame)
+        return found.to_pandas()
 
     @cached_property
     def combinations(self) -> pl.DataFrame:

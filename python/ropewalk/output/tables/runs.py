@@ -134,7 +134,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     if capacity:
         share = f", {goodput / capacity:.1%} of the links' {capacity:,.1f} Mbit/s"
     yield "goodput", f"{known('goodput_mbps')} Mbit/s{share}"
-    delivered = f"{decimal(mean['delivered_bytes'] / 1e6, 1)} MB in {mean['duration_s']:,.2f} s"
+    delivered = _delivered(mean, results.scenario.warmup_s)
     if "completion_s" in mean:
         delivered += f", complete after {known('completion_s')} s"
     yield "delivered", delivered
@@ -178,6 +178,13 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
     yield from _testbed(results.runs, mean)
+
+
+def _delivered(mean: dict[str, Any], warmup_s: float) -> str:
+    """Return the delivered data, and the measured time that they cover."""
+    measured = max(mean["duration_s"] - warmup_s, 0.0)
+    text = f"{decimal(mean['delivered_bytes'] / 1e6, 1)} MB in {measured:,.2f} s"
+    return text + (f" after the warm-up of {warmup_s:g} s" if warmup_s else "")
 
 
 def _cost_and_quota(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...results.statistics import ALIKE
-from ...support.numerals import with_interval
+from ...support.numerals import decimal, with_interval
 from . import terminal
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def table(made: StudyResults) -> RenderableType:
     more = []
     if known.height > MAX_ROWS:
         more.append(Text(f"and {known.height - MAX_ROWS:,} more combinations in the tables"))
+    for keys in made.keys_without_effect:
+        more.append(Text(f"{', '.join(keys)}: all values give the same runs", style="dim"))
     if _is_alike(known):
         more.append(Text(f"spread: {ALIKE}", style="dim"))
     text = list(terminal.warning_lines(made.warnings[:MAX_WARNINGS]))
@@ -86,4 +88,6 @@ def _cell(row: dict[str, Any], name: str, digits: int) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     half = row.get(f"ci95_{name}")
+    if half == 0:
+        return f"{decimal(value, digits)} ± 0"
     return with_interval(value, half, digits)
