@@ -49,7 +49,7 @@ PROTOCOLS = [
     'protocol = "mptcp"\ncongestion = "olia"\nscheduler = "blest"',
     'protocol = "striped-tcp"',
     'protocol = "striped-tcp"\ndevice = "tunnel"',
-    'protocol = "bas"',
+    'protocol = "aggregation"',
 ]
 
 

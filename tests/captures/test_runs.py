@@ -129,7 +129,7 @@ def test_linux_window_lets_a_sender_exceed_the_shared_window(tmp_path):
 def test_aggregation_is_several_connections(tmp_path):
     path = tmp_path / "aggregated.pcapng"
     scenario = ropewalk.Scenario.load(ROOT / "scenarios/start/two-links.toml")
-    changes = {"transport.protocol": "bas", **LOSSES}
+    changes = {"transport.protocol": "aggregation", **LOSSES}
     scenario = scenario.with_({"traffic.size": "3 MB", **changes})
     results = ropewalk.simulate(scenario, capture=path)
     report = check.capture(path, pattern=True)

@@ -29,16 +29,16 @@ WRONG = {
     "a link named twice": (GOOD + GOOD, ["dsl"]),
     "a loss of 120 %": (GOOD + 'loss = "120 %"\n', ["link.dsl.loss", "120 %"]),
     "aggregation with a coupled congestion control": (
-        GOOD + '[transport]\nprotocol = "bas"\ncongestion = "lia"\n',
+        GOOD + '[transport]\nprotocol = "aggregation"\ncongestion = "lia"\n',
         [":8:", 'transport.congestion = "lia"', 'protocol = "mptcp"', '"newreno", "cubic"'],
     ),
     "MPTCP with the scheduler of aggregation": (
         GOOD + '[transport]\nprotocol = "mptcp"\nscheduler = "earliest-arrival"\n',
-        ['transport.scheduler = "earliest-arrival"', 'protocol = "bas"', '"min-rtt"'],
+        ['transport.scheduler = "earliest-arrival"', 'protocol = "aggregation"', '"min-rtt"'],
     ),
     "a main buffer without aggregation": (
         GOOD + '[transport]\nmain_buffer = "150 packets"\n',
-        ['transport.main_buffer = "150 packets"', 'protocol = "bas"'],
+        ['transport.main_buffer = "150 packets"', 'protocol = "aggregation"'],
     ),
     "more messages than a clock may offer": (
         GOOD + '[traffic]\nkind = "cbr"\nrate = "100000 Gbit/s"\n',
@@ -46,7 +46,7 @@ WRONG = {
     ),
     "a cost beyond all sums": (GOOD + "cost = 1e308\n", [":6:", "link.dsl.cost", "at most"]),
     "a send buffer that holds no packet": (
-        GOOD + '[transport]\nprotocol = "bas"\npacket = "2 KiB"\nsend_buffer = "2048 B"\n',
+        GOOD + '[transport]\nprotocol = "aggregation"\npacket = "2 KiB"\nsend_buffer = "2048 B"\n',
         ["transport.send_buffer", "at least a packet with its header (2064 B)"],
     ),
     "not TOML": ("<scenario><link/></scenario>\n", [":1:"]),

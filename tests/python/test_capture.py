@@ -55,7 +55,7 @@ def test_numbers_are_the_same_with_and_without(command, tmp_path):
     assert with_both == without
 
 
-@pytest.mark.parametrize("protocol", ["mptcp", "bas"])
+@pytest.mark.parametrize("protocol", ["mptcp", "aggregation"])
 def test_a_qlog_is_a_json_text_sequence(command, tmp_path, protocol):
     path = tmp_path / "two.sqlog"
     chosen = ("--set", f"transport.protocol={protocol}")

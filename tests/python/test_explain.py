@@ -19,7 +19,7 @@ def test_every_setting_has_a_source(path):
     assert len(found) == len(explanation.settings), "each key stands once"
     known = {"file", "file, [wifi]", "default", "profile linux", "profile rfc", "as forward"}
     known |= {
-        "protocol bas",
+        "protocol aggregation",
         *(f"traffic {kind}" for kind in ("video", "chunks", "request", "web")),
     }
     assert known >= set(found.values()) > {"file"}
@@ -74,8 +74,8 @@ def test_set_parameter_is_listed_by_key():
             ("false", "traffic cbr"),
             ("true", "profile linux"),
         ),
-        ("bas", 'kind = "bulk"', ("false", "protocol bas"), ("false", "protocol bas")),
-        ("bas", 'kind = "web"', ("false", "protocol bas"), ("false", "protocol bas")),
+        ("aggregation", 'kind = "bulk"', ("false", "protocol aggregation"), ("false", "protocol aggregation")),
+        ("aggregation", 'kind = "web"', ("false", "protocol aggregation"), ("false", "protocol aggregation")),
     ],
 )
 def test_settings_disabled_by_protocol_or_traffic_are_off(protocol, traffic, nagle, autotuning):

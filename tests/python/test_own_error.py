@@ -102,7 +102,7 @@ def test_a_writer_with_times_of_its_own_adds_its_lateness(cold):
 
 
 def test_data_pass_two_programs_of_a_gateway(cold):
-    added = own_error(report(), cold.with_({"transport.protocol": "bas"}))["added_ms"]
+    added = own_error(report(), cold.with_({"transport.protocol": "aggregation"}))["added_ms"]
     assert added["mean"] == pytest.approx(0.1 + 3 * 0.01)
 
 

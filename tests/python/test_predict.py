@@ -151,7 +151,7 @@ def test_delays_of_a_stream_are_in_order(stream):
 
 
 def test_bas_is_a_tcp_on_each_path(two_links):
-    scenario = two_links.with_({"transport.protocol": "bas", "traffic.size": "100 MB"})
+    scenario = two_links.with_({"transport.protocol": "aggregation", "traffic.size": "100 MB"})
     simulated = ropewalk.simulate(scenario).runs[0]
     best = ropewalk.predict(scenario).best
     assert best.name == "fluid"

@@ -70,7 +70,7 @@ def test_recording_changes_no_number(lossy):
 
 
 def test_aggregation_adds_connections_up(two_links):
-    bulk = two_links.with_({"transport.protocol": "bas"})
+    bulk = two_links.with_({"transport.protocol": "aggregation"})
     results = ropewalk.simulate(bulk, step="500 ms")
     [run] = results.runs
     # Data out of order at the end counts for its subflow but not as delivered.

@@ -29,7 +29,7 @@ impl SenderLog {
         let protocol = match scenario.first().protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => "MPTCP",
             Protocol::Udp => "UDP",
-            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => "TCP",
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => "TCP",
         };
         let header = Header {
             title: title.to_owned(),
@@ -113,7 +113,7 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
     match flow.protocol {
         Protocol::Tcp | Protocol::Udp => names.into_iter().take(1).collect(),
         Protocol::StripedTcp(_) => vec![names.join("+")],
-        Protocol::Bas(_) => names,
+        Protocol::Aggregation(_) => names,
         Protocol::Mptcp | Protocol::MptcpNs3 => (1..=flow.transport.subflows.per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {

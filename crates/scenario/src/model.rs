@@ -161,7 +161,9 @@ impl Flow {
     #[must_use]
     pub fn payload(&self) -> Bytes {
         match &self.protocol {
-            Protocol::Bas(aggregation) => aggregation.packet.unwrap_or(self.transport.segment),
+            Protocol::Aggregation(aggregation) => {
+                aggregation.packet.unwrap_or(self.transport.segment)
+            }
             Protocol::Tcp
             | Protocol::Udp
             | Protocol::StripedTcp(_)
@@ -194,7 +196,7 @@ impl Flow {
             Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.paths_each() * self.transport.subflows.per_path as usize
             }
-            Protocol::Bas(_) => self.paths_each(),
+            Protocol::Aggregation(_) => self.paths_each(),
             Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
         }
     }

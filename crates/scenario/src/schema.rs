@@ -9,6 +9,7 @@ use crate::algorithm;
 use crate::chosen::NAME;
 use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
+use crate::model::Protocol;
 use crate::parsed::{Parsed, RANDOM};
 
 /// The JSON Schema (draft 2020-12) of scenario files. It cannot express all checks of
@@ -183,7 +184,15 @@ fn value(kind: &Kind) -> Value {
             units.extend(["packets?", "bdp"].map(str::to_owned));
             or_zero(pattern(&quantity(&units)))
         }
-        Kind::Word(words) => json!({ "type": "string", "enum": words() }),
+        Kind::Word(words) => {
+            let mut words = words();
+            let aliases = Protocol::ALIASES
+                .iter()
+                .filter(|(_, name)| words.contains(name));
+            let aliases: Vec<&str> = aliases.map(|(alias, _)| *alias).collect();
+            words.extend(aliases);
+            json!({ "type": "string", "enum": words })
+        }
         Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Algorithm(all) => one_of(&all()),
         Kind::Names { of, most } => json!({

@@ -199,7 +199,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     if flow.protocol == Protocol::Udp {
         let headers = json!(flow.datagram_headers());
         for (key, value) in [
-            ("protocol", json!(flow.protocol.name())),
+            ("protocol", json!(flow.protocol.json_name())),
             ("segment", json!(config.segment.as_u64())),
             ("ip_version", json!(config.ip_version.name())),
             ("header_bytes", headers),
@@ -219,7 +219,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     let outside = u64::from(flow.packet_overhead());
     own("header_bytes", (outside + config.headers_len()).into());
     own("ack_bytes", (outside + config.acknowledgement_len()).into());
-    own("protocol", flow.protocol.name().into());
+    own("protocol", flow.protocol.json_name().into());
     match &flow.protocol {
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
         Protocol::MptcpNs3 => {
@@ -228,7 +228,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }
-        Protocol::Bas(aggregation) => {
+        Protocol::Aggregation(aggregation) => {
             own("main_buffer", aggregation.main_buffer.as_u64().into());
             let sizes = [
                 ("packet", aggregation.packet),

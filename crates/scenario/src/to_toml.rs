@@ -319,7 +319,7 @@ fn write_protocol(out: &mut String, flow: &Flow) {
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
         }
-        Protocol::Bas(aggregation) => {
+        Protocol::Aggregation(aggregation) => {
             let sizes = [
                 ("packet", aggregation.packet),
                 ("main_buffer", Some(aggregation.main_buffer)),

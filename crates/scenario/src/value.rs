@@ -14,6 +14,7 @@ use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
 use crate::limits;
+use crate::model::Protocol;
 use crate::numbered::STAR;
 use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
@@ -224,6 +225,9 @@ fn negative() -> Wrong {
 }
 
 fn word(word: &str, words: &[&'static str]) -> Result<Parsed, Wrong> {
+    let mut aliases = Protocol::ALIASES.iter();
+    let alias = aliases.find(|(alias, name)| *alias == word && words.contains(name));
+    let word = alias.map_or(word, |(_, name)| name);
     if words.contains(&word) {
         return Ok(Parsed::Text(word.to_owned()));
     }

@@ -305,16 +305,25 @@ fn competitors_inherit_what_fits() {
     );
 }
 
+#[test]
+fn protocol_bas_is_an_older_name_of_aggregation() {
+    let [older, current] = ["bas", "aggregation"]
+        .map(|name| read(&format!("{TWO_LINKS}[transport]\nprotocol = '{name}'\n")));
+    assert_eq!(older, current);
+    assert!(current.to_toml().contains("protocol = \"aggregation\""));
+    assert_eq!(current.to_json()["transport"]["protocol"], "bas");
+}
+
 /// Flows other than competitors inherit nothing and may replace `[transport]` and `[traffic]`.
 #[test]
 fn flows_are_of_their_own() {
-    let flow = "[[flow]]\nname = 'video'\nprotocol = 'bas'\nstart = '2 s'\ncount = 3\n\
+    let flow = "[[flow]]\nname = 'video'\nprotocol = 'aggregation'\nstart = '2 s'\ncount = 3\n\
                 traffic = { kind = 'cbr', rate = '1mbit' }\n";
     let alone = read(&format!("{TWO_LINKS}{flow}"));
     assert_eq!(alone.flows.len(), 1);
     let video = alone.first();
     assert_eq!((video.name.as_str(), video.origin), ("video", Origin::Flow));
-    assert_eq!((video.protocol.name(), video.count), ("bas", 3));
+    assert_eq!((video.protocol.name(), video.count), ("aggregation", 3));
     assert_eq!(video.start, Time::from_secs(2));
     assert_eq!(video.traffic.kind(), "cbr");
     assert_eq!(video.paths, [0, 1]);
@@ -342,21 +351,21 @@ fn flows_are_of_their_own() {
 #[test]
 fn competitors_have_every_protocol_and_traffic() {
     let scenario = read(&format!(
-        "{TWO_LINKS}[transport]\nprotocol = 'bas'\npacket = '2048 B'\nscheduler = 'blest'\n\
-         [[competitor]]\nprotocol = 'bas'\ntraffic = {{ kind = 'poisson', rate = '1mbit' }}\n\
+        "{TWO_LINKS}[transport]\nprotocol = 'aggregation'\npacket = '2048 B'\nscheduler = 'blest'\n\
+         [[competitor]]\nprotocol = 'aggregation'\ntraffic = {{ kind = 'poisson', rate = '1mbit' }}\n\
          [[competitor]]\nprotocol = 'striped-tcp'\ndevice = 'tunnel'\nsize = '1 MB'\n"
     ));
-    let [measured, bas, striped] = scenario.flows.as_slice() else {
+    let [measured, aggregation, striped] = scenario.flows.as_slice() else {
         panic!("{scenario:?}")
     };
-    assert_eq!(bas.protocol, measured.protocol);
-    assert_eq!(bas.transport, measured.transport);
-    assert_eq!(bas.traffic.kind(), "poisson");
+    assert_eq!(aggregation.protocol, measured.protocol);
+    assert_eq!(aggregation.transport, measured.transport);
+    assert_eq!(aggregation.traffic.kind(), "poisson");
     assert_eq!(striped.protocol.name(), "striped-tcp");
     assert_eq!(striped.transport.segment, Bytes::new(1380));
     let size = Some(Bytes::new(1_000_000));
     assert_eq!(striped.traffic, Traffic::Bulk { size });
-    let Protocol::Bas(Aggregation { main_buffer, .. }) = measured.protocol else {
+    let Protocol::Aggregation(Aggregation { main_buffer, .. }) = measured.protocol else {
         panic!("{measured:?}")
     };
     assert_eq!(main_buffer, Bytes::new(150 * 2048));

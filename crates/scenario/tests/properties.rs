@@ -195,6 +195,7 @@ const VALUES: &[&str] = &[
     "udp",
     "mptcp",
     "striped-tcp",
+    "aggregation",
     "bas",
     "naive",
     "tunnel",
@@ -217,7 +218,8 @@ const VALUES: &[&str] = &[
 
 const PATH: &str = "[[path]]\nname = \"both\"\nhops = [\"wifi\", \"lte\"]\n";
 const COMPETITOR: &str = "[[competitor]]\npath = \"lte\"\n";
-const FLOW: &str = "[[flow]]\nname = \"video\"\n[[flow]]\nname = \"news\"\nprotocol = \"bas\"\n";
+const FLOW: &str =
+    "[[flow]]\nname = \"video\"\n[[flow]]\nname = \"news\"\nprotocol = \"aggregation\"\n";
 
 fn base() -> String {
     format!("{}{PATH}{COMPETITOR}{FLOW}", reading::TWO_LINKS)

@@ -61,7 +61,7 @@ pub struct EndpointEvent {
     pub flow: usize,
     /// Whether the endpoint is the server's.
     pub by_server: bool,
-    /// Number of earlier connections on its path, with `bas`; else 0.
+    /// Number of earlier connections on its path, with `aggregation`; else 0.
     pub generation: u16,
     /// Event, with its time and its subflow in the flow.
     pub recorded: TraceRecord,
@@ -74,7 +74,7 @@ pub struct FlowInfo<'a> {
     pub flow: &'a Flow,
     /// MPTCP keys of client and server.
     pub keys: [u64; 2],
-    /// Path of each subflow (stripe with `striped-tcp`, connection with `bas`), by its number in the
+    /// Path of each subflow (stripe with `striped-tcp`, connection with `aggregation`), by its number in the
     /// scenario.
     pub paths: Vec<usize>,
     /// Random stream for other fields of the packets.
@@ -94,7 +94,7 @@ pub struct ObservedPacket<'a> {
     pub flow: usize,
     /// Number of the subflow in its flow.
     pub subflow: usize,
-    /// Number of earlier connections on its path, with `bas`; else 0.
+    /// Number of earlier connections on its path, with `aggregation`; else 0.
     pub generation: u16,
     /// Path, by its number in the scenario.
     pub path: usize,

@@ -253,7 +253,7 @@ pub struct SubflowSummary {
     #[serde(flatten)]
     pub undone: Option<UndoneSummary>,
     /// Payload in flight that was also sent on other paths, since this one was silent, late or gone; with
-    /// `bas`.
+    /// `aggregation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
     /// Smoothed round-trip time at the end; absent without samples.

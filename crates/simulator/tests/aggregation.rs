@@ -1,4 +1,4 @@
-//! Bandwidth aggregation over several TCP connections (`bas`).
+//! Bandwidth aggregation over several TCP connections.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn summary(links: &[String], transport: &str, rest: &str) -> Summary {
     run(&text, 1).summary
 }
 
-const BAS: &str = "protocol = \"bas\"";
+const BAS: &str = "protocol = \"aggregation\"";
 
 #[test]
 fn aggregation_over_one_link_equals_tcp_without_headers() {
@@ -67,7 +67,7 @@ fn overdue_timer_fires_at_once() {
         queue = "71 packets"
         loss = "3 %"
         [transport]
-        protocol = "bas"
+        protocol = "aggregation"
         sack = false
         delayed_ack = 1
     "#;

@@ -1,4 +1,4 @@
-//! Links of an association (`bas`) that go down: the gap in deliveries, and the time until they are used
+//! Links of an association that go down: the gap in deliveries, and the time until they are used
 //! again.
 
 mod support;
@@ -19,7 +19,7 @@ fn outage(links: [(u32, u32); 2], dark: usize) -> Outcome {
             text += "down = [[\"5 s\", \"8 s\"]]\n";
         }
     }
-    text += "[transport]\nprotocol = \"bas\"\nreceive_buffer = \"4 MiB\"\n";
+    text += "[transport]\nprotocol = \"aggregation\"\nreceive_buffer = \"4 MiB\"\n";
     let options = Options {
         timeline_step: Some(Time::from_millis(250)),
         ..Options::default()

@@ -30,7 +30,7 @@ const THREE: &str = r#"
     path = "cable"
     [[flow]]
     name = "gateway"
-    protocol = "bas"
+    protocol = "aggregation"
 "#;
 
 #[test]

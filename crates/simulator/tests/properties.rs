@@ -48,7 +48,7 @@ proptest! {
     #[test]
     fn transfer_completes_and_counters_agree(
         links in any_links(),
-        protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp", "bas"]),
+        protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp", "aggregation"]),
         profile in prop::sample::select(vec!["linux", "ns-3", "rfc"]),
         scheduler in prop::sample::select(vec![
             "linux", "min-rtt", "round-robin", "weighted", "observed-throughput", "redundant", "blest", "ecf",
@@ -62,7 +62,7 @@ proptest! {
     ) {
         let fits = match protocol {
             "striped-tcp" => ["round-robin", "weighted"].contains(&scheduler),
-            "bas" => scheduler != "linux",
+            "aggregation" => scheduler != "linux",
             _ => scheduler != "earliest-arrival",
         };
         let scheduler = if fits { scheduler } else { "round-robin" };

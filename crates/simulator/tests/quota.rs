@@ -3,8 +3,8 @@
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate};
 
-const PROTOCOLS: [&str; 2] = ["mptcp", "bas"];
-const WITH_TUNNEL: [&str; 3] = ["mptcp", "bas", "striped-tcp\"\ndevice = \"tunnel"];
+const PROTOCOLS: [&str; 2] = ["mptcp", "aggregation"];
+const WITH_TUNNEL: [&str; 3] = ["mptcp", "aggregation", "striped-tcp\"\ndevice = \"tunnel"];
 
 /// A free link of 6 Mbit/s, and an expensive one of 20 with a quota.
 fn text(transport: &str, quota: &str, more: &str) -> String {
@@ -62,7 +62,7 @@ fn exhausted_link_is_the_last_resort() {
         // 20 s at 20 Mbit/s, minus the detection time. TCP's timer doubles while the other link is down: it
         // may expire twice as late if no other connection is dialled.
         let most = match protocol {
-            "bas" => 56_000_000,
+            "aggregation" => 56_000_000,
             _ => 106_000_000,
         };
         assert!((44_000_000..most).contains(&used), "{protocol} {used}");
@@ -79,7 +79,7 @@ fn even_pace_spreads_quota_over_each_period() {
         // The run ends within the third.
         let (used, _) = used(&run(&text(&transport, quota, "")));
         let least = match protocol {
-            "mptcp" | "bas" => 8_000_000,
+            "mptcp" | "aggregation" => 8_000_000,
             // A tunnel link that is available again is measured again, for a few round trips of each
             // quarter second that releases another 1 % of the quota.
             _ => 7_700_000,
@@ -113,7 +113,7 @@ fn rising_price_moves_traffic_to_another_link() {
         // Its price equals the other's when the used share of the quota is twice that of the period.
         // Carriers know less of an unused link, and adapt more slowly.
         let most = match protocol {
-            "bas" => free * 3 / 4,
+            "aggregation" => free * 3 / 4,
             _ => 3_000_000,
         };
         assert!((1_500_000..most).contains(&priced), "{protocol} {priced}");

@@ -6,7 +6,7 @@ use ropewalk_simulator::{ApplicationSummary, Options, Outcome, simulate};
 const PROTOCOLS: [&str; 5] = [
     "protocol = \"tcp\"\npaths = [\"wifi\"]",
     "protocol = \"mptcp\"",
-    "protocol = \"bas\"",
+    "protocol = \"aggregation\"",
     "protocol = \"striped-tcp\"\ndevice = \"tunnel\"",
     "protocol = \"striped-tcp\"\ndevice = \"naive\"\nscheduler = \"round-robin\"",
 ];
@@ -141,8 +141,12 @@ fn pages_of_the_web_load() {
         let web = application(transport, "kind = \"web\"\nthink = \"500 ms\"");
         web.web.expect("pages")
     };
-    let [tcp, mptcp, bas, tunnel, _] = PROTOCOLS.map(pages);
-    for (name, both) in [("mptcp", mptcp), ("bas", bas), ("tunnel", tunnel)] {
+    let [tcp, mptcp, aggregation, tunnel, _] = PROTOCOLS.map(pages);
+    for (name, both) in [
+        ("mptcp", mptcp),
+        ("aggregation", aggregation),
+        ("tunnel", tunnel),
+    ] {
         assert!(both.pages > tcp.pages, "{name} {both:?} {tcp:?}");
         let [both, alone] = [both, tcp].map(|of| of.page_load_s.expect("pages").p50);
         assert!(both < 0.8 * alone, "{name} {both} {alone}");
@@ -193,7 +197,7 @@ fn responses_complete_over_lossy_links() {
     }
 }
 
-/// With `bas` too, the server sends requests when the handshake's third segment has arrived, not after the
+/// With `aggregation` too, the server sends requests when the handshake's third segment has arrived, not after the
 /// next one.
 #[test]
 fn first_request_follows_the_handshake() {
@@ -205,7 +209,7 @@ fn first_request_follows_the_handshake() {
         delay = "10 ms"
         reverse = { rate = "100 Mbit/s" }
         [transport]
-        protocol = "bas"
+        protocol = "aggregation"
         [traffic]
         kind = "request"
         size = "1000 B"

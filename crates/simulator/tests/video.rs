@@ -112,7 +112,7 @@ fn the_cheapest_in_time_comes_through_outages_and_collapses() {
     let (rate, down) = ("rate = \"3 Mbit/s\"", "down = [[\"20 s\", \"25 s\"]]");
     // All frames written in the outage, and 5 % of the rest.
     let without_five_seconds = 100.0 * (5.0 + 0.05 * 55.0) / 60.0;
-    for protocol in ["mptcp", "bas"] {
+    for protocol in ["mptcp", "aggregation"] {
         let late = |wifi: &str, lte| late_by_cheapest(protocol, wifi, lte);
         assert!(late(rate, "") < 3.0, "{protocol}");
         assert!(late("rate = \"300 kbit/s\"", "") < 3.0, "{protocol}");
@@ -144,14 +144,14 @@ fn share_of_second(protocol: &str, links: [(&str, u32); 2]) -> f64 {
 #[test]
 fn expensive_link_share_is_similar_for_aggregation_and_mptcp() {
     let links = [("3 Mbit/s", 1), ("15 Mbit/s", 10)];
-    let [subflows, carriers] = ["mptcp", "bas"].map(|protocol| share_of_second(protocol, links));
+    let [subflows, carriers] = ["mptcp", "aggregation"].map(|protocol| share_of_second(protocol, links));
     assert!((20.0..40.0).contains(&subflows), "{subflows}");
     assert!((subflows - carriers).abs() < 5.0, "{subflows} {carriers}");
 }
 
 #[test]
 fn swapped_prices_swap_shares() {
-    for protocol in ["mptcp", "bas"] {
+    for protocol in ["mptcp", "aggregation"] {
         let rate = "5 Mbit/s";
         let dear = share_of_second(protocol, [(rate, 1), (rate, 10)]);
         let cheap = share_of_second(protocol, [(rate, 10), (rate, 1)]);

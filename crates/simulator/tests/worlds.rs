@@ -78,7 +78,7 @@ fn aggregation_reaches_its_best_link() {
     for (name, links, share) in WORLDS {
         let paths: Vec<String> = (1..=links).map(|link| format!("\"l{link}\"")).collect();
         let all = [
-            ("transport.protocol", "\"bas\"".to_owned()),
+            ("transport.protocol", "\"aggregation\"".to_owned()),
             ("transport.paths", format!("[{}]", paths.join(", "))),
         ];
         let all = all.map(|(key, value)| (key.to_owned(), value));

@@ -39,7 +39,7 @@ pub(crate) fn flows(
         };
         FlowSummary {
             name: flow.name.clone(),
-            protocol: flow.protocol.name(),
+            protocol: flow.protocol.json_name(),
             count: (flow.count != 1).then_some(flow.count),
             goodput_mbps,
             share: delivered_bytes as f64 / total.max(1) as f64,

@@ -58,7 +58,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         EmulatorKind::Netem => None,
     };
     let gateway = match &scenario.first().protocol {
-        Protocol::Bas(aggregation) => {
+        Protocol::Aggregation(aggregation) => {
             let association = aggregation.association(&scenario.first().transport);
             let gateway = Gateway::start(association, &scenario, &testbed, named, start);
             Some(gateway?)
@@ -74,9 +74,11 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
             Some(tunnel?)
         }
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 | Protocol::Bas(_) => {
-            None
-        }
+        Protocol::Tcp
+        | Protocol::Udp
+        | Protocol::Mptcp
+        | Protocol::MptcpNs3
+        | Protocol::Aggregation(_) => None,
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
@@ -191,7 +193,7 @@ fn traffic_plan(
     });
     let protocol = match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => SocketProtocol::Mptcp,
-        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => SocketProtocol::Tcp,
+        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => SocketProtocol::Tcp,
         Protocol::Udp => SocketProtocol::Udp,
     };
     traffic::Plan {

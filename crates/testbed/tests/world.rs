@@ -97,7 +97,7 @@ fn the_gateway_uses_both_links_and_loses_no_byte() {
     }
     for ip_version in ["ipv4", "ipv6"] {
         let version = format!("transport.ip_version={ip_version}");
-        let set = ["--set", "transport.protocol=bas", "--set", &version];
+        let set = ["--set", "transport.protocol=aggregation", "--set", &version];
         let report = run(TWO_LINKS, &set);
         assert_eq!(report["delivered_bytes"], 4_000_000);
         let subflows = report["subflows"].as_array().unwrap();

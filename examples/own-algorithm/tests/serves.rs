@@ -60,9 +60,9 @@ fn custom_scheduler_sees_time_cost_and_acknowledged_bytes() {
 
 #[test]
 fn aggregation_carriers_use_custom_scheduler() {
-    let mut scenario = scenario("protocol = 'bas'\n");
-    let Protocol::Bas(aggregation) = &mut scenario.flows[0].protocol else {
-        panic!("not bas")
+    let mut scenario = scenario("protocol = 'aggregation'\n");
+    let Protocol::Aggregation(aggregation) = &mut scenario.flows[0].protocol else {
+        panic!("not aggregation")
     };
     aggregation.scheduling = budget().config("budget").into();
     keeps_to_its_budget(&run(&scenario));

@@ -120,7 +120,7 @@ fn with_comment<'a>(
 
 #[test]
 fn a_run_that_is_watched_gives_the_same_numbers() {
-    let aggregated = [("transport.protocol", "bas")];
+    let aggregated = [("transport.protocol", "aggregation")];
     for (text, changes) in [
         (TWO_LINKS, &[][..]),
         (BACKBONE, &[]),
@@ -147,7 +147,7 @@ fn every_packet_is_right_and_in_order_of_time() {
         &[("transport.protocol", "tcp")],
         &[("transport.initial_sequence_number", "4294900000")],
         &[("transport.protocol", "striped-tcp")],
-        &[("transport.protocol", "bas")],
+        &[("transport.protocol", "aggregation")],
         &[("transport.protocol", "udp")],
     ] {
         let scenario = scenario(TWO_LINKS, changes);
@@ -265,9 +265,9 @@ fn a_link_shows_all_flows_and_hosts_their_own() {
 #[test]
 fn flows_of_every_protocol_have_addresses_of_their_own() {
     let text = format!(
-        "{TWO_LINKS}[[flow]]\nname = 'aggregated'\nprotocol = 'bas'\ncount = 2\n\
+        "{TWO_LINKS}[[flow]]\nname = 'aggregated'\nprotocol = 'aggregation'\ncount = 2\n\
          [[flow]]\nname = 'striped'\nprotocol = 'striped-tcp'\ncount = 2\n\
-         [[competitor]]\nprotocol = 'bas'\ntraffic = {{ kind = 'cbr', rate = '1mbit' }}\n"
+         [[competitor]]\nprotocol = 'aggregation'\ntraffic = {{ kind = 'cbr', rate = '1mbit' }}\n"
     );
     let scenario = scenario(&text, &[("duration", "3 s")]);
     let (_, packets) = capture(&scenario, "wifi", None);

@@ -16,7 +16,10 @@ fn a_qlog_tells_each_loss_and_each_spurious_retransmission() {
 
 #[test]
 fn a_qlog_of_aggregation_tells_of_each_connection() {
-    qlog_tells_of_losses(&scenario(TWO_LINKS, &[("transport.protocol", "bas")]));
+    qlog_tells_of_losses(&scenario(
+        TWO_LINKS,
+        &[("transport.protocol", "aggregation")],
+    ));
 }
 
 /// Outcome of a run, and its qlog records.

@@ -22,7 +22,7 @@ pub(super) static COMPETITOR: Shape = Shape {
             "protocol",
             PROTOCOL,
             Default::Toml("\"tcp\""),
-            "Transport protocol of the competitor.",
+            "Transport protocol of the competitor. `bas` is the older name of `aggregation`.",
         ),
         PATH,
         key(

@@ -67,7 +67,7 @@ pub(crate) static LINK: Shape = Shape {
             },
             Default::Words("not counted"),
             "Bytes of IP packets that the link may carry, in both directions and for all flows together. \
-             When they are used up, `mptcp`, `bas` and the tunnel of `striped-tcp` use it only if no other \
+             When they are used up, `mptcp`, `aggregation` and the tunnel of `striped-tcp` use it only if no other \
              path is alive.",
         ),
         key(

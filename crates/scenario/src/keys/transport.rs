@@ -89,7 +89,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "protocol",
         PROTOCOL,
         Default::Words("tcp over one path, mptcp over several"),
-        "Transport protocol.",
+        "Transport protocol. `bas` is the older name of `aggregation`.",
     ),
     key(
         "paths",
@@ -118,7 +118,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         SCHEDULERS,
         "Algorithm that chooses the subflow of the next data. `striped-tcp` takes `round-robin` (its \
          default) and `weighted`; with `device = \"tunnel\"` also `redundant` and `earliest-arrival` (then \
-         its default). `bas` defaults to `earliest-arrival`. `mptcp` takes all except `earliest-arrival`; \
+         its default). `aggregation` defaults to `earliest-arrival`. `mptcp` takes all except `earliest-arrival`; \
          with profile `mptcp-ns3` only `round-robin` (its default) and `traffic-split`."
     ),
     key(
@@ -138,14 +138,14 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "receive_buffer" => receive_buffer.size,
         BUFFER,
-        "Size of the receive buffer, which limits the advertised window; at least one segment. With `bas`, \
+        "Size of the receive buffer, which limits the advertised window; at least one segment. With `aggregation`, \
          it is the buffer of each carrier, and the limit of the data that wait for reassembly, there at \
          least 64 KiB."
     ),
     setting!(
         "send_buffer" => send_buffer.size,
         Kind::PacketBuffer,
-        "Upper limit of data that are written and not acknowledged; at least one segment. With `bas`, the \
+        "Upper limit of data that are written and not acknowledged; at least one segment. With `aggregation`, the \
          limit of each carrier, by default 50 packets with headers if `packet` is set."
     ),
     setting!(
@@ -153,7 +153,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Kind::Boolean,
         "Let the send buffer grow with the congestion window up to `send_buffer`, as in Linux. It counts the \
          memory of packets, and a blocked writer waits until a third is free. With `mptcp`, each subflow's \
-         buffer grows, and the connection's is their sum. Off with `bas`."
+         buffer grows, and the connection's is their sum. Off with `aggregation`."
     ),
     PACKET,
     MAIN_BUFFER,
@@ -272,7 +272,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         nagle,
         Kind::Boolean,
         "Use Nagle's algorithm (RFC 1122): send no small segment while data are in flight. Off for all \
-         traffic except `bulk`, and with `bas`."
+         traffic except `bulk`, and with `aggregation`."
     ),
     setting!(
         "grow_in_disorder" => window.grow_in_disorder,
@@ -358,21 +358,21 @@ pub(super) const PACKET: Key = key(
     "packet",
     LENGTH,
     Default::Words("5 ms of the carrier's rate, at least 1400 B"),
-    "Payload of a frame; its header takes 16 bytes more (`bas`).",
+    "Payload of a frame; its header takes 16 bytes more (`aggregation`).",
 );
 
 pub(super) const MAIN_BUFFER: Key = key(
     "main_buffer",
     Kind::PacketBuffer,
     Default::Words("4 MiB; 150 packets if packet is set"),
-    "Upper limit of the data that wait for a carrier; at least one packet (`bas`).",
+    "Upper limit of the data that wait for a carrier; at least one packet (`aggregation`).",
 );
 
 pub(super) const NOTSENT_LOWAT: Key = key(
     "notsent_lowat",
     BUFFER,
     Default::Words("two frames"),
-    "Amount of unsent data at which a carrier gets no more, as with TCP_NOTSENT_LOWAT (`bas`).",
+    "Amount of unsent data at which a carrier gets no more, as with TCP_NOTSENT_LOWAT (`aggregation`).",
 );
 
 /// Congestion control of a competitor; by default `[transport]`'s.
@@ -398,7 +398,7 @@ pub(super) const SCHEDULER: Key = key(
     SCHEDULERS,
     Default::Derived(
         field!(scheduler),
-        "as in [transport]; for striped-tcp and bas, their own default if [transport] has another protocol",
+        "as in [transport]; for striped-tcp and aggregation, their own default if [transport] has another protocol",
     ),
     "Algorithm that chooses the subflow of the next data.",
 );
@@ -410,7 +410,7 @@ pub(super) const SEND_BUFFER: Key = key(
         field!(send_buffer.size),
         "as in [transport]; if not set there, the profile's",
     ),
-    "Upper limit of data that are written and not acknowledged; at least one segment. With `bas`, the limit \
+    "Upper limit of data that are written and not acknowledged; at least one segment. With `aggregation`, the limit \
      of each carrier.",
 );
 

@@ -25,7 +25,7 @@ pub enum Protocol {
     /// One TCP connection in a tunnel that distributes its packets over the paths.
     StripedTcp(VirtualDevice),
     /// Bandwidth aggregation above TCP, with a connection on each path (elahi-2011).
-    Bas(Aggregation),
+    Aggregation(Aggregation),
 }
 
 /// Settings of a virtual device.
@@ -61,8 +61,11 @@ pub struct Aggregation {
 }
 
 impl Protocol {
-    /// All names, in documentation order.
-    pub const NAMES: [&'static str; 5] = ["tcp", "udp", "striped-tcp", "mptcp", "bas"];
+    /// All names in scenario files, in documentation order.
+    pub const NAMES: [&'static str; 5] = ["tcp", "udp", "striped-tcp", "mptcp", "aggregation"];
+
+    /// Older names, each with the name that it stands for.
+    pub const ALIASES: [(&'static str, &'static str); 1] = [("bas", "aggregation")];
 
     /// Name in a scenario file.
     #[must_use]
@@ -72,7 +75,16 @@ impl Protocol {
             Protocol::Udp => "udp",
             Protocol::Mptcp | Protocol::MptcpNs3 => "mptcp",
             Protocol::StripedTcp(_) => "striped-tcp",
-            Protocol::Bas(_) => "bas",
+            Protocol::Aggregation(_) => "aggregation",
+        }
+    }
+
+    /// Name in JSON output, which keeps the older name of aggregation.
+    #[must_use]
+    pub fn json_name(&self) -> &'static str {
+        match self {
+            Protocol::Aggregation(_) => "bas",
+            _ => self.name(),
         }
     }
 
@@ -97,7 +109,7 @@ impl Protocol {
             }
             Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
                 .expect("a scheduler has one name everywhere"),
-            Protocol::Bas(aggregation) => aggregation.scheduling.clone(),
+            Protocol::Aggregation(aggregation) => aggregation.scheduling.clone(),
         }
     }
 
@@ -111,7 +123,7 @@ impl Protocol {
             | Protocol::Udp
             | Protocol::Mptcp
             | Protocol::MptcpNs3
-            | Protocol::Bas(_) => 0,
+            | Protocol::Aggregation(_) => 0,
             Protocol::StripedTcp(device) => match device.kind {
                 Device::Naive => outside,
                 Device::Tunnel => outside + SINGLE_PACKET_OVERHEAD,

@@ -255,7 +255,7 @@ fn check_single_path(
         return used;
     }
     if section.has("paths") {
-        let problem = Problem::OnlyWith(r#"protocol = "mptcp", "striped-tcp" or "bas""#);
+        let problem = Problem::OnlyWith(r#"protocol = "mptcp", "striped-tcp" or "aggregation""#);
         section.complain("paths", problem, report).allowed = Some("one path".to_owned());
     } else {
         let names = name_list(used.iter().map(|path| paths.name(*path)));

@@ -13,7 +13,7 @@ use crate::parsed::Packets;
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-const ONLY_WITH_BAS: Problem = Problem::OnlyWith(r#"protocol = "bas""#);
+const ONLY_WITH_AGGREGATION: Problem = Problem::OnlyWith(r#"protocol = "aggregation""#);
 /// Packet size of elahi-2011, section 5.
 const PACKET: Bytes = Bytes::new(2048);
 const MAIN_BUFFER_PACKETS: u64 = 150;
@@ -37,17 +37,19 @@ pub(super) fn protocol(
             let kind = Section::absent("transport", &TRANSPORT).value("device");
             Protocol::StripedTcp(device(section, usual(kind)))
         }
-        ("bas", Some(Protocol::Bas(base))) => Protocol::Bas(aggregation(section, Some(base))),
-        ("bas", _) => Protocol::Bas(aggregation(section, None)),
+        ("aggregation", Some(Protocol::Aggregation(base))) => {
+            Protocol::Aggregation(aggregation(section, Some(base)))
+        }
+        ("aggregation", _) => Protocol::Aggregation(aggregation(section, None)),
         ("mptcp", Some(Protocol::MptcpNs3)) => Protocol::MptcpNs3,
         ("mptcp", _) => Protocol::Mptcp,
         ("udp", _) => Protocol::Udp,
         _ => Protocol::Tcp,
     };
-    if !matches!(protocol, Protocol::Bas(_)) {
+    if !matches!(protocol, Protocol::Aggregation(_)) {
         for key in ["packet", "main_buffer", "notsent_lowat"] {
             if section.has(key) {
-                section.complain(key, ONLY_WITH_BAS, report);
+                section.complain(key, ONLY_WITH_AGGREGATION, report);
             }
         }
     }
@@ -68,9 +70,9 @@ pub(super) fn set_send_buffer(
     report: &mut Report,
 ) {
     let given = section.get("send_buffer").map(|Packets(count)| count);
-    let Protocol::Bas(Aggregation { packet, .. }) = protocol else {
+    let Protocol::Aggregation(Aggregation { packet, .. }) = protocol else {
         if given.is_some() {
-            let error = section.complain("send_buffer", ONLY_WITH_BAS, report);
+            let error = section.complain("send_buffer", ONLY_WITH_AGGREGATION, report);
             error.allowed = Some(Bytes::ALLOWED.to_owned());
         }
         return;
@@ -88,7 +90,7 @@ pub(super) fn check_buffers(
     config: &Config,
     report: &mut Report,
 ) {
-    let Protocol::Bas(aggregation) = protocol else {
+    let Protocol::Aggregation(aggregation) = protocol else {
         return;
     };
     let Some(payload) = aggregation.packet else {
@@ -166,7 +168,7 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
         Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3 => of_subflows().collect(),
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
-        Protocol::Bas(_) => of_carriers().collect(),
+        Protocol::Aggregation(_) => of_carriers().collect(),
     };
     if fitting.contains(&scheduler.name()) {
         return;
@@ -177,11 +179,11 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     let of_tunnel = of_tunnel.any(|other| other.name() == scheduler.name());
     let problem = Problem::OnlyWith(match (of_those, of_these, of_tunnel) {
         (true, true, true) => {
-            r#"protocol = "mptcp" or "bas", or "striped-tcp" with device = "tunnel""#
+            r#"protocol = "mptcp" or "aggregation", or "striped-tcp" with device = "tunnel""#
         }
-        (true, true, false) => r#"protocol = "mptcp" or "bas""#,
+        (true, true, false) => r#"protocol = "mptcp" or "aggregation""#,
         (true, false, _) => r#"protocol = "mptcp""#,
-        (false, ..) => r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#,
+        (false, ..) => r#"protocol = "aggregation", or "striped-tcp" with device = "tunnel""#,
     });
     section.complain("scheduler", problem, report).allowed =
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));

@@ -14,7 +14,7 @@ use crate::section::{Section, name_list};
 
 /// Endpoint settings that apply to datagrams, too.
 const OF_DATAGRAMS: [&str; 2] = ["segment", "ip_version"];
-const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#;
+const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "aggregation""#;
 
 pub(super) struct Transport {
     pub protocol: Protocol,
@@ -93,7 +93,9 @@ impl Transport {
             Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.inherited.scheduler.clone()
             }
-            Protocol::StripedTcp(_) | Protocol::Bas(_) => Config::profile(self.profile).scheduler,
+            Protocol::StripedTcp(_) | Protocol::Aggregation(_) => {
+                Config::profile(self.profile).scheduler
+            }
         };
         config.scheduler = of_subflows(protocol.scheduler(&config), usual);
         if !section.has("segment") && !self.own_segment {

@@ -44,7 +44,7 @@ pub(crate) enum Host {
     Striped(Striped),
     /// `striped-tcp` over the gateway's tunnel
     Tunnel(Box<Tunnel>),
-    /// `bas`
+    /// `aggregation`
     Aggregation(Box<Aggregation>),
 }
 
@@ -144,7 +144,7 @@ impl Host {
             Protocol::StripedTcp(device) => {
                 Host::Tunnel(Box::new(Tunnel::new(flow, *device, config, keys)))
             }
-            Protocol::Bas(aggregation) => {
+            Protocol::Aggregation(aggregation) => {
                 let costs = costs(scenario, flow);
                 let first = match flow.traffic {
                     Traffic::Requested(_) => SERVER,

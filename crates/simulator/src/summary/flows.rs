@@ -117,7 +117,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 let alone = flow.count == 1 && flow.origin != Origin::Competitor;
                 FlowSummary {
                     name: flow.name.clone(),
-                    protocol: flow.protocol.name(),
+                    protocol: flow.protocol.json_name(),
                     count: (flow.count != 1).then_some(flow.count),
                     goodput_mbps: goodputs.sum::<f64>() / own.len().max(1) as f64,
                     share: delivered_bytes as f64 / total.max(1) as f64,

@@ -46,7 +46,7 @@ impl fmt::Display for RouteMetrics {
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
-        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
+        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => 1,
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             let reason = "the kernel's MPTCP is RFC 8684, and the ns-3 module's is not";
             return refuse("profile", "\"mptcp-ns3\"".into(), reason, "\"linux\"");
         }
-        Protocol::Bas(aggregation) => {
+        Protocol::Aggregation(aggregation) => {
             if let Some(lowat) = aggregation.notsent_lowat {
                 let value = format!("\"{lowat}\"");
                 let reason = "the gateway lets about two frames wait";
@@ -366,7 +366,7 @@ mod tests {
                 "transport.reordering = \"eifel\": the kernel has no such setting; allowed here: \"linux\"",
             ),
             (
-                "protocol = \"bas\"\nnotsent_lowat = \"16 KiB\"",
+                "protocol = \"aggregation\"\nnotsent_lowat = \"16 KiB\"",
                 "transport.notsent_lowat = \"16 KiB\": the gateway lets about two frames wait; allowed here: the key left out",
             ),
             (
@@ -442,8 +442,8 @@ mod tests {
                 "flow.y.prr = false: the kernel has no such setting; allowed here: true",
             ),
             (
-                "[[competitor]]\nprotocol = \"bas\"",
-                "competitor.competitor-1.protocol = \"bas\": not on the testbed yet; allowed here: \"tcp\"",
+                "[[competitor]]\nprotocol = \"aggregation\"",
+                "competitor.competitor-1.protocol = \"aggregation\": not on the testbed yet; allowed here: \"tcp\"",
             ),
             (
                 "[[competitor]]\npath = \"a\"\ntraffic = { kind = \"cbr\", rate = \"1mbit\" }",

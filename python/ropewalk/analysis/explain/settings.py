@@ -32,7 +32,7 @@ class Setting:
     source : str
         ``"file"``, ``"--set"``, ``"profile linux"`` or ``"default"``. A radio without own value
         has ``"file, [wifi]"``; the reverse direction of a link has ``"as forward"``; a key
-        disabled by another setting has ``"protocol bas"`` or ``"traffic cbr"``.
+        disabled by another setting has ``"protocol aggregation"`` or ``"traffic cbr"``.
     meaning : str
         Meaning and default of the key.
     """
@@ -86,8 +86,8 @@ def _disabled_keys(resolved: Table) -> dict[tuple[str, str], str]:
         kind = traffic.get("kind", "bulk")
         if kind != "bulk":
             off[table, "nagle"] = f"traffic {kind}"
-        if flow.get("protocol") == "bas":
-            off[table, "nagle"] = off[table, "send_buffer_autotuning"] = "protocol bas"
+        if flow.get("protocol") == "aggregation":
+            off[table, "nagle"] = off[table, "send_buffer_autotuning"] = "protocol aggregation"
     return off
 
 

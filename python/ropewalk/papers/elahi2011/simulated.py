@@ -77,7 +77,7 @@ class Links:
                 f'title = "Elahi et al. 2011, table 1, row {row.number}, links {self.key}"',
                 f'duration = "{facts["experiment_s"]} s"\n',
                 *links,
-                '[transport]\nprotocol = "bas"\nscheduler = "observed-throughput"',
+                '[transport]\nprotocol = "aggregation"\nscheduler = "observed-throughput"',
                 f"timestamps = {str(self.timestamps).lower()}",
                 f'packet = "{facts["packet_bytes"]} B"',
                 f'send_buffer = "{facts["connection_buffer_packets"]} packets"',

@@ -106,14 +106,14 @@ pub const CASES: [Case; 20] = [
     Case {
         key: "bas",
         what: "the same, bandwidth aggregation above TCP",
-        scenario: || eight_links("protocol = \"bas\""),
+        scenario: || eight_links("protocol = \"aggregation\""),
         seconds: 30.0,
         megabytes: None,
     },
     Case {
         key: "bas64",
         what: "64 links of 10 Mbit/s, bandwidth aggregation above TCP, 5 s",
-        scenario: || sixty_four_links("protocol = \"bas\""),
+        scenario: || sixty_four_links("protocol = \"aggregation\""),
         seconds: 5.0,
         megabytes: None,
     },
