@@ -74,7 +74,7 @@ def test_a_missing_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "arguments", "said"),
     [
-        (b"", [], "a file of 0 bytes holds no packets"),
+        (b"", [], "0 bytes are too short for a capture file"),
         (
             b"no capture at all",
             [],

@@ -204,8 +204,8 @@ def changed(content: bytes, at: int, value: bytes) -> bytes:
 
 
 WRONG: dict[str, Callable[[], bytes]] = {
-    "a file of 0 bytes holds no packets": lambda: b"",
-    "a file of 20 bytes holds no packets": lambda: pcap([])[:20],
+    "0 bytes are too short for a capture file": lambda: b"",
+    "20 bytes are too short for a capture file": lambda: pcap([])[:20],
     "magic number 00000000, so it is no capture; allowed: pcap, pcapng": lambda: bytes(24),
     "no block of the format": lambda: changed(good(), 8, bytes(4)),
     "lengths of the block contradict": lambda: changed(good(), 32, struct.pack("<I", 8)),

@@ -74,20 +74,20 @@ def test_a_qlog_is_a_json_text_sequence(command, tmp_path, protocol):
     [
         (
             ["--capture", "x.txt"],
-            "x.txt: unknown ending of a packet file; allowed: .pcapng, .pcap",
+            "x.txt: unknown extension of a packet file; allowed: .pcapng, .pcap",
         ),
-        (["--qlog", "x.json"], "x.json: unknown ending of a qlog file; allowed: .sqlog"),
-        (["--qlog", "x.qlog"], "x.qlog: unknown ending of a qlog file; allowed: .sqlog"),
+        (["--qlog", "x.json"], "x.json: unknown extension of a qlog file; allowed: .sqlog"),
+        (["--qlog", "x.qlog"], "x.qlog: unknown extension of a qlog file; allowed: .sqlog"),
         (
             ["--capture", "x.pcap", "--qlog", "x"],
-            "x: unknown ending of a qlog file; allowed: .sqlog",
+            "x: unknown extension of a qlog file; allowed: .sqlog",
         ),
         (["--capture", "absent/x.pcap"], "absent: no such folder"),
         (["--qlog", "absent/x.sqlog"], "absent: no such folder"),
         (["--capture", "."], "is a folder"),
         (
             ["--capture", "x.pcap", "--capture-at", "wlan"],
-            '--capture-at "wlan": no place to capture at; allowed: sender, receiver, dsl, cable',
+            '--capture-at "wlan": unknown observation point; allowed: sender, receiver, dsl, cable',
         ),
         (["--capture-at", "sender"], "--capture-at sender: only with --capture"),
         (["--snaplen", "96"], "--snaplen 96: only with --capture"),

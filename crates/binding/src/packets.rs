@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
 use ropewalk_capture::Direction;
 use ropewalk_capture::reading::{
-    CaptureReader, CapturedPacket, Checked, Fault, Options as ReadOptions, ReadError,
+    CaptureReader, CapturedPacket, ChecksumState, Fault, Options as ReadOptions, ReadError,
     Segment as ReadSegment, Unwrapping,
 };
 
@@ -363,13 +363,13 @@ fn strings(py: Python<'_>, found: &[String]) -> PyResult<Py<PyTuple>> {
     Ok(PyTuple::new(py, found)?.unbind())
 }
 
-fn name(py: Python<'_>, checked: Checked) -> Py<PyString> {
+fn name(py: Python<'_>, checked: ChecksumState) -> Py<PyString> {
     PyString::intern(py, checked.name()).unbind()
 }
 
-fn error_of(checked: Checked) -> u16 {
+fn error_of(checked: ChecksumState) -> u16 {
     match checked {
-        Checked::Wrong(error) => error,
+        ChecksumState::Wrong(error) => error,
         _ => 0,
     }
 }

@@ -101,7 +101,7 @@ impl Scenario {
     /// Paths of the first flow's first connection, as indices into `paths`.
     #[getter]
     fn transport_paths(&self) -> Vec<usize> {
-        self.parsed.first().alone(0).paths
+        self.parsed.measured_flow().instance(0).paths
     }
 
     /// Names of flows in results, each entry once.
@@ -113,7 +113,7 @@ impl Scenario {
     /// Prefix of the first flow's keys: `transport` or `flow.NAME`.
     #[getter]
     fn transport_key(&self) -> String {
-        let first = self.parsed.first();
+        let first = self.parsed.measured_flow();
         let key = first.key("");
         key.trim_end_matches('.').to_owned()
     }
@@ -121,7 +121,7 @@ impl Scenario {
     /// Times (seconds) and bytes of the first `most` application writes of the first flow with this
     /// seed; None for a bulk transfer.
     fn writes(&self, seed: u64, most: usize) -> Option<(Vec<f64>, Vec<u64>)> {
-        let (flow, end) = (self.parsed.first(), self.parsed.duration);
+        let (flow, end) = (self.parsed.measured_flow(), self.parsed.duration);
         let random = stream(seed, &format!("{}/traffic", flow.stream(0)));
         let mut schedule = MessageSchedule::new(&flow.traffic, flow.start, end, random)?;
         let (mut times, mut sizes) = (Vec::new(), Vec::new());

@@ -22,7 +22,7 @@ use crate::scenario::Scenario;
 /// Interval of interrupt checks during runs.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 /// Time to wait for an abandoned run.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const ABANDON_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_STEPS: u64 = 1_000_000;
 
 /// Runs a scenario once per seed, on `threads` threads (default: all).
@@ -207,7 +207,7 @@ impl Drop for Runs {
         if let Some(abandoned) = &self.recording {
             abandoned.store(true, Ordering::Relaxed);
             // It ends within an event; its files are then removed.
-            while let Ok((index, _)) = self.finished.recv_timeout(LAST_WORDS) {
+            while let Ok((index, _)) = self.finished.recv_timeout(ABANDON_TIMEOUT) {
                 if index == 0 {
                     return;
                 }

@@ -10,7 +10,7 @@ use ropewalk_quantities::Time;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file extension is unknown.
-    #[error("{}: unknown ending of a {what}; allowed: {allowed}", path.display())]
+    #[error("{}: unknown extension of a {what}; allowed: {allowed}", path.display())]
     UnknownEnding {
         /// File name.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// The packet's time exceeds the format's range.
-    #[error("cannot write {}: a packet at {time}, which is later than the format can tell", path.display())]
+    #[error("cannot write {}: packet time {time} exceeds the format's range", path.display())]
     TooLate {
         /// File name.
         path: PathBuf,

@@ -7,7 +7,7 @@ use ropewalk_scenario::Protocol;
 use ropewalk_simulator::FlowInfo;
 use ropewalk_transport::{Config, Segment};
 use ropewalk_wire::{
-    Checksum, Connection, IpHeader, Ipv4Header, Side, Start, UdpHeader, payload, protocol,
+    Checksum, Connection, InitialNumbers, IpHeader, Ipv4Header, Side, UdpHeader, payload, protocol,
 };
 
 use crate::addresses::{self, SERVER_PORT, TUNNEL_PORT};
@@ -172,9 +172,9 @@ impl Flow {
 }
 
 /// Initial state of a subflow's side, such as its first sequence number.
-fn start(config: &Config, address_id: u8, random: &mut impl Rng) -> Start {
+fn start(config: &Config, address_id: u8, random: &mut impl Rng) -> InitialNumbers {
     let (isn, clock) = (random.next_u32(), random.next_u32());
-    Start {
+    InitialNumbers {
         isn: config.initial_sequence_number.unwrap_or(isn),
         clock,
         address_id,

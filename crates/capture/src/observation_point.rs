@@ -23,7 +23,7 @@ pub enum ObservationPoint {
 
 /// Error of an unknown observation point.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?}: no place to capture at; allowed: {allowed}")]
+#[error("{name:?}: unknown observation point; allowed: {allowed}")]
 pub struct UnknownObservationPoint {
     /// Given name.
     pub name: String,
@@ -87,7 +87,7 @@ impl ObservationPoint {
     /// Captured links by number.
     pub fn links(self, scenario: &Scenario) -> Vec<usize> {
         let paths = scenario
-            .first()
+            .measured_flow()
             .paths
             .iter()
             .map(|&path| &scenario.paths[path].hops);

@@ -26,7 +26,7 @@ impl SenderLog {
         title: &str,
     ) -> Result<SenderLog, FileError> {
         let paths = subflow_names(scenario);
-        let protocol = match scenario.first().protocol {
+        let protocol = match scenario.measured_flow().protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => "MPTCP",
             Protocol::Udp => "UDP",
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => "TCP",
@@ -107,7 +107,7 @@ fn metrics(settled: &SenderState) -> Metrics {
 }
 
 fn subflow_names(scenario: &Scenario) -> Vec<String> {
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let name = |path: &usize| scenario.paths[*path].name.clone();
     let names: Vec<String> = flow.paths.iter().map(name).collect();
     match flow.protocol {

@@ -7,10 +7,10 @@ use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowInfo, ObservedPacket};
 
 use crate::error::FileError;
-use crate::fates::{Fate, Fates, Seen, Ticket};
 use crate::flows::{Flows, sent};
 use crate::observation_point::ObservationPoint;
 use crate::packet_file::PacketFile;
+use crate::pending_packets::{Fate, PendingPacket, PendingPackets, Ticket};
 use crate::record::{Direction, InterfaceCounts, LinkType, Record, Settings};
 
 /// Tag of a packet in the network: its number at its host, and its ticket among the captured
@@ -42,7 +42,7 @@ pub(crate) struct Tap {
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     flows: Flows,
-    fates: Fates,
+    fates: PendingPackets,
     bytes: Vec<u8>,
     file: PacketFile,
     failure: Option<FileError>,
@@ -74,7 +74,7 @@ impl Tap {
             interfaces: (0..scenario.links.len()).map(number).collect(),
             counts: vec![InterfaceCounts::default(); links.len()],
             flows: Flows::default(),
-            fates: Fates::default(),
+            fates: PendingPackets::default(),
             bytes: Vec::new(),
             file: PacketFile::create(path, &interfaces, &settings)?,
             failure: None,
@@ -131,7 +131,7 @@ impl Tap {
         } else {
             Fate::Lost(observed.link)
         };
-        self.tell(tag, fate);
+        self.set_fate(tag, fate);
     }
 
     pub(crate) fn arrives(&mut self, tag: Tag, duplicate: bool) {
@@ -140,7 +140,7 @@ impl Tap {
         } else {
             Fate::Arrived
         };
-        self.tell(tag, fate);
+        self.set_fate(tag, fate);
     }
 
     pub(crate) fn failed(&self) -> bool {
@@ -148,7 +148,7 @@ impl Tap {
     }
 
     pub(crate) fn finish(mut self) -> Result<u64, FileError> {
-        while let Some(seen) = self.fates.pop_anyway() {
+        while let Some(seen) = self.fates.pop_any() {
             self.write(&seen);
         }
         match self.failure {
@@ -162,7 +162,7 @@ impl Tap {
             return;
         };
         self.counts[interface].received += 1;
-        tag.ticket = self.fates.push(Seen {
+        tag.ticket = self.fates.push(PendingPacket {
             time: observed.time,
             interface,
             direction,
@@ -172,14 +172,14 @@ impl Tap {
         });
     }
 
-    fn tell(&mut self, tag: Tag, fate: Fate) {
-        self.fates.tell(tag.ticket, fate);
+    fn set_fate(&mut self, tag: Tag, fate: Fate) {
+        self.fates.set_fate(tag.ticket, fate);
         while let Some(seen) = self.fates.pop() {
             self.write(&seen);
         }
     }
 
-    fn write(&mut self, seen: &Seen) {
+    fn write(&mut self, seen: &PendingPacket) {
         if self.failure.is_some() {
             return;
         }

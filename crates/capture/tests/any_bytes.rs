@@ -38,7 +38,7 @@ fn the_fuzz_corpus() {
     let mut outcomes = Vec::new();
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
-        let tally = properties::hold(&fs::read(&path).unwrap());
+        let tally = properties::check(&fs::read(&path).unwrap());
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !name.starts_with("found_") {
             outcomes.push((name, tally.unwrap().segments));
@@ -55,7 +55,7 @@ fn the_fuzz_corpus() {
 fn captures_of_real_programs_are_read_to_their_end() {
     assert!(CAPTURES.len() >= 50);
     for (name, bytes) in &*CAPTURES {
-        let tally = properties::hold(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let tally = properties::check(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(tally.segments > 0, "{name}: {tally:?}");
     }
 }
@@ -78,6 +78,6 @@ proptest! {
         if is_cut {
             bytes.truncate(end.index(bytes.len()));
         }
-        let _ = properties::hold(&bytes);
+        let _ = properties::check(&bytes);
     }
 }

@@ -218,7 +218,7 @@ fn whole_packets_are_kept_unless_a_length_is_given() {
 
 /// libpcap rejects several interfaces of LINKTYPE_RAW.
 #[test]
-fn the_link_type_is_that_of_the_first_packet_for_several_interfaces_alone() {
+fn several_interfaces_use_link_type_of_first_packet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng");
     let [wifi] = one_interface();
@@ -310,7 +310,7 @@ fn a_comment_is_cut_to_what_an_option_holds() {
 }
 
 #[test]
-fn the_ending_decides_in_either_case() {
+fn extension_selects_format_in_either_case() {
     let folder = tempfile::tempdir().unwrap();
     for (name, magic) in [
         ("a.pcapng", [0x0a, 0x0d, 0x0d, 0x0a]),
@@ -326,7 +326,7 @@ fn the_ending_decides_in_either_case() {
 }
 
 #[test]
-fn another_ending_is_refused() {
+fn unknown_extension_is_refused() {
     for name in ["capture", "capture.cap", "capture.pcap.gz", ".pcap"] {
         let path = Path::new("no such folder").join(name);
         let error = PacketFile::create(&path, &[], &Settings::default()).unwrap_err();
@@ -334,7 +334,7 @@ fn another_ending_is_refused() {
         assert_eq!(
             error.to_string(),
             format!(
-                "{}: unknown ending of a packet file; allowed: .pcapng, .pcap",
+                "{}: unknown extension of a packet file; allowed: .pcapng, .pcap",
                 path.display()
             )
         );

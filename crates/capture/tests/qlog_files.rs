@@ -29,7 +29,7 @@ fn records(paths: &[&str], events: &[(Time, usize, QlogEvent)]) -> (String, Vec<
 }
 
 #[test]
-fn the_first_record_is_the_drafts() {
+fn qlog_header_matches_draft() {
     let (header, assigned) = records(&["wifi", "lte"], &[]);
     let version = env!("CARGO_PKG_VERSION");
     let expected = [
@@ -54,7 +54,7 @@ fn the_first_record_is_the_drafts() {
 }
 
 #[test]
-fn of_metrics_only_changes_are_written_path_by_path() {
+fn metrics_write_only_changes_per_path() {
     let start = Metrics {
         congestion_window: Bytes::new(14_480),
         ..Metrics::default()

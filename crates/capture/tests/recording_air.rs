@@ -108,7 +108,7 @@ fn parse(bytes: &[u8]) -> (bool, bool, Option<&[u8]>) {
 }
 
 #[test]
-fn the_monitor_writes_what_is_counted() {
+fn channel_capture_matches_counters() {
     let (outcome, frames) = capture("channel/one");
     let plain = simulate(&scenario(), 1, &Options::default()).expect("a run");
     assert_eq!(outcome.summary, plain.summary, "watching changes nothing");
@@ -135,7 +135,7 @@ fn the_monitor_writes_what_is_counted() {
 }
 
 #[test]
-fn a_node_hears_its_channels_and_not_who_is_far() {
+fn node_capture_excludes_far_radios() {
     let (_, frames) = capture("node/C");
     let on = |number: u32| {
         frames
@@ -155,7 +155,7 @@ fn a_node_hears_its_channels_and_not_who_is_far() {
 }
 
 #[test]
-fn places_in_the_air_are_named() {
+fn unknown_channel_error_lists_names() {
     let error = ObservationPoint::parse("channel/three", &scenario()).expect_err("no such channel");
     let told = error.to_string();
     assert!(told.contains("channel/one, channel/two, node/A"), "{told}");

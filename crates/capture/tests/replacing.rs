@@ -6,30 +6,30 @@ use std::path::Path;
 
 use ropewalk_capture::{FileError, Header, PacketFile, QlogFile, Settings};
 
-enum Begun {
+enum Unfinished {
     Packets(PacketFile),
     Qlog(QlogFile),
 }
 
-impl Begun {
+impl Unfinished {
     fn finish(self) -> Result<(), FileError> {
         match self {
-            Begun::Packets(file) => file.finish(&[]).map(|_| ()),
-            Begun::Qlog(file) => file.finish(),
+            Unfinished::Packets(file) => file.finish(&[]).map(|_| ()),
+            Unfinished::Qlog(file) => file.finish(),
         }
     }
 }
 
-fn begin(path: &Path) -> Result<Begun, FileError> {
+fn begin(path: &Path) -> Result<Unfinished, FileError> {
     if path.extension().is_some_and(|ending| ending == "sqlog") {
         let header = Header {
             title: "none".to_owned(),
             protocol: "TCP".to_owned(),
             paths: Vec::new(),
         };
-        QlogFile::create(path, &header).map(Begun::Qlog)
+        QlogFile::create(path, &header).map(Unfinished::Qlog)
     } else {
-        PacketFile::create(path, &[], &Settings::default()).map(Begun::Packets)
+        PacketFile::create(path, &[], &Settings::default()).map(Unfinished::Packets)
     }
 }
 
@@ -72,7 +72,7 @@ fn an_older_file_stays_until_the_new_one_is_finished() {
 }
 
 #[test]
-fn of_two_files_of_one_name_the_last_finished_stays() {
+fn last_finished_file_wins() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.pcap");
     let first = begin(&path).unwrap();
@@ -84,7 +84,7 @@ fn of_two_files_of_one_name_the_last_finished_stays() {
 
 /// A killed process leaves its file, without a lock.
 #[test]
-fn what_the_killed_left_is_removed_and_nothing_else() {
+fn leftover_of_killed_process_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let others = [
         ".ropewalk-17-0.partial.txt",
@@ -120,7 +120,7 @@ fn a_missing_folder_is_an_error_that_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
     for name in NAMES {
         let path = folder.path().join("missing").join(name);
-        let error = begin(&path).map(Begun::finish).unwrap_err();
+        let error = begin(&path).map(Unfinished::finish).unwrap_err();
         let FileError::Io { source, .. } = &error else {
             panic!("{error:?}");
         };
@@ -131,7 +131,7 @@ fn a_missing_folder_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn a_folder_in_the_way_is_an_error() {
+fn directory_at_destination_is_error() {
     let folder = tempfile::tempdir().unwrap();
     for name in NAMES {
         let path = folder.path().join(name);
@@ -176,7 +176,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
 /// A reader listens at the other end; the format is pcapng unless the name ends in `.pcap`.
 #[cfg(unix)]
 #[test]
-fn a_fifo_is_written_at_once() {
+fn fifo_is_written_directly() {
     let folder = tempfile::tempdir().unwrap();
     for (name, magic) in [("listen", 0x0a), ("listen.pcap", 0xd4), ("run.sqlog", 0x1e)] {
         let path = folder.path().join(name);

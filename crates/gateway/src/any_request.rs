@@ -8,7 +8,7 @@ use crate::status::{Meter, examples, http};
 
 /// Answers or refuses one request. An even first byte selects HTTP, an odd one the control socket. Returns
 /// the status of the answer, or whether the line is a request.
-pub fn hold(bytes: &[u8]) -> &'static str {
+pub fn check(bytes: &[u8]) -> &'static str {
     match bytes.split_first() {
         Some((kind, request)) if kind % 2 == 0 => {
             http::status_of(request, &Meter::new(Arc::new(examples::proxy)))
@@ -30,7 +30,7 @@ mod tests {
         );
         let files = std::fs::read_dir(folder).unwrap();
         let mut statuses: Vec<_> = files
-            .map(|file| hold(&std::fs::read(file.unwrap().path()).unwrap()))
+            .map(|file| check(&std::fs::read(file.unwrap().path()).unwrap()))
             .collect();
         statuses.sort_unstable();
         statuses.dedup();

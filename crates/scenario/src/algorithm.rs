@@ -3,18 +3,18 @@
 use ropewalk_transport::algorithm::{self, Description, Parameter, Value};
 use ropewalk_transport::{CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig};
 
-use crate::chosen::{Algorithms, Chosen, NAME, names};
+use crate::algorithm_ref::{AlgorithmRef, Algorithms, NAME, names};
 use crate::document::{Entry, Node};
 use crate::error::Problem;
 use crate::keys::Kind;
-use crate::parsed::{Held, Parsed};
+use crate::parsed::{Parsed, ParsedType};
 use crate::report::Report;
 use crate::suggest::nearest;
 use crate::value::quoted;
 
 macro_rules! held {
     ($($config:ty,)*) => {$(
-        impl Held for $config {
+        impl ParsedType for $config {
             fn from_parsed(parsed: &Parsed) -> Option<$config> {
                 match parsed {
                     Parsed::Algorithm(chosen) => chosen.config(),
@@ -22,7 +22,7 @@ macro_rules! held {
                 }
             }
             fn to_parsed(&self) -> Parsed {
-                Parsed::Algorithm(Chosen::of(self))
+                Parsed::Algorithm(AlgorithmRef::of(self))
             }
         }
     )*};
@@ -52,7 +52,7 @@ pub(crate) fn read_table(
     let Some(name) = entries.iter().find(|inner| inner.key == NAME) else {
         let error = report.error(entry.node.origin, &inner_path(path, NAME), Problem::Missing);
         error.allowed = Some(quoted(names(all)));
-        return Parsed::Wrong;
+        return Parsed::Invalid;
     };
     let named = name.node.text().and_then(|text| find(all, text));
     let Some(description) = named else {
@@ -64,16 +64,16 @@ pub(crate) fn read_table(
             error.suggestion = wrong.suggestion;
             error.allowed = Some(quoted(names(all)));
         }
-        return Parsed::Wrong;
+        return Parsed::Invalid;
     };
     let others = entries.iter().filter(|inner| inner.key != NAME);
     let read: Vec<_> = others
         .map(|inner| read_parameter(description, inner, path, report))
         .collect();
     let Some(parameters) = read.into_iter().collect() else {
-        return Parsed::Wrong;
+        return Parsed::Invalid;
     };
-    Parsed::Algorithm(Chosen {
+    Parsed::Algorithm(AlgorithmRef {
         name: description.name.to_owned(),
         parameters,
     })
@@ -107,7 +107,7 @@ fn read_parameter(
     }
 }
 
-fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value::Wrong> {
+fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value::InvalidValue> {
     let parsed = kind(parameter).read(node)?;
     Ok(match (parsed, parameter.kind) {
         (Parsed::Number(number), _) => Value::Number(number),

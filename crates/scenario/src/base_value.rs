@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_none() {
+    fn non_numeric_key_has_no_base_value() {
         for (path, text) in [
             ("title", "5"),
             ("link.dsl.rate", "unlimited"),

@@ -120,13 +120,13 @@ pub enum Problem {
     #[error("unknown key")]
     UnknownKey,
     /// The override names a key inside a value that is not a table.
-    #[error("is inside of a value that is no table")]
+    #[error("is inside a value that is not a table")]
     NotATable,
     /// The override names a whole link, path or competitor.
     #[error("must name one of its keys")]
     IncompleteKey,
     /// The override names the short form of a flow in a file with `[[flow]]` entries.
-    #[error("the file has neither [transport] nor [traffic], but flows of their own")]
+    #[error("the file has [[flow]] entries in place of [transport] and [traffic]")]
     NoShortForm,
     /// The value has the wrong type.
     #[error("must not be {found}")]
@@ -185,8 +185,8 @@ pub enum Problem {
     #[error("another {0} has the same name")]
     Duplicate(&'static str),
     /// The list has the entry already.
-    #[error("{0:?} stands there twice")]
-    Twice(String),
+    #[error("{0:?} is listed twice")]
+    Repeated(String),
     /// The name does not exist.
     #[error("no {what} is called {name:?}")]
     UnknownName {
@@ -196,7 +196,7 @@ pub enum Problem {
         name: String,
     },
     /// Datagrams have no rate limit.
-    #[error("bulk datagrams leave as fast as their first link sends, and {0:?} is unlimited")]
+    #[error("bulk datagrams are sent at the rate of their first link, but {0:?} is unlimited")]
     EndlessDatagrams(String),
     /// The node has no radio on the channel.
     #[error("{node:?} has no radio on {channel:?}")]
@@ -208,7 +208,7 @@ pub enum Problem {
     },
     /// The 802.11 standard does not have the rate.
     #[error("{rate} is no rate of {standard}")]
-    RateOfAnother {
+    RateOfOtherStandard {
         /// Rate.
         rate: String,
         /// Standard.
@@ -216,11 +216,11 @@ pub enum Problem {
     },
     /// Two radios of a channel have the same position, where the received power depends on
     /// distance.
-    #[error("is where {0:?} is: at 0 m no formula gives a loss")]
-    SamePlace(String),
+    #[error("has the position of {0:?}: loss formulas need a distance above 0 m")]
+    SamePosition(String),
     /// Two settings cannot be combined; message.
     #[error("{0}")]
-    Unfit(String),
+    Incompatible(String),
     /// The content of a referenced file is invalid.
     #[error("{file}: {what}")]
     File {
@@ -230,14 +230,14 @@ pub enum Problem {
         what: String,
     },
     /// A link or flow has the same node at both ends.
-    #[error("must be another node than from")]
+    #[error("must be another node than `from`")]
     SameNode,
     /// A link of a path does not begin at the end of its predecessor.
     #[error("{0:?} does not begin where the link before it ends")]
-    Apart(String),
+    NotConnected(String),
     /// No links connect the two nodes.
-    #[error("no links lead there from {0:?}")]
-    NoWay(String),
+    #[error("no links connect it with {0:?}")]
+    Unreachable(String),
     /// The name would make overrides and results ambiguous.
     #[error("not a name")]
     BadName,

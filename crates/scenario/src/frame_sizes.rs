@@ -20,7 +20,7 @@ pub enum FrameSizesError {
         text: String,
     },
     /// The file has no frames.
-    #[error("no frame in it")]
+    #[error("no frames")]
     Empty,
     /// The file is too long.
     #[error("more than {MAX_TRACE_LINES} frames")]
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_a_line_or_the_fourth_word() {
+    fn frame_size_is_first_or_fourth_word() {
         let plain = parse("# a film\n1200\n\n 80 \n0\n").unwrap();
         assert_eq!(plain[..], [1200, 80, 1]);
         let full = parse("# Index Time Type Size\n0 0.0 I 5000 40.1\n1\t0.033\tB\t70\n").unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_size_is_named_with_its_line() {
+    fn frame_without_size_error_has_line() {
         for (text, line) in [
             ("12\nx\n", 2),
             ("1 2 I\n", 1),

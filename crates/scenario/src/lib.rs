@@ -41,23 +41,22 @@
 //! # Ok::<(), ropewalk_scenario::Errors>(())
 //! ```
 
-mod air_settings;
 mod algorithm;
-mod asked_files;
+mod algorithm_ref;
 mod base_value;
-mod chosen;
+mod content_files;
 mod document;
 mod edit;
-mod elsewhere;
 mod error;
 mod frame_sizes;
 mod full_keys;
 mod keys;
 mod limits;
 mod measure;
-mod mesh_settings;
+mod mesh_keys;
 mod model;
 mod numbered;
+mod other_tables;
 mod overrides;
 mod parse;
 mod parsed;
@@ -70,15 +69,16 @@ mod to_json;
 mod to_toml;
 mod traffic_keys;
 mod value;
+mod wireless_keys;
 
 pub use base_value::base_value;
 pub use error::{Errors, Position, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh, MeshWeight, Node,
-    ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality, Quota, RadioLink,
-    Requested, Requests, Scenario, Spacing, Think, Thinking, Traffic, Video, VirtualDevice, Web,
-    WifiProfile, Wireless,
+    Aggregation, Channel, ChunkSizes, Chunks, Device, Flow, FlowOrigin, Frames, Ladder, Mesh,
+    MeshWeight, Node, ObjectKind, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
+    RadioLink, Requested, Requests, Scenario, Spacing, ThinkDistribution, ThinkTime, Traffic,
+    Video, VirtualDevice, Web, WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

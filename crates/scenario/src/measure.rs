@@ -5,13 +5,13 @@ use ropewalk_quantities::QuantityProblem;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measure {
-    pub of: Of,
+    pub of: Dimension,
     pub least: f64,
     pub most: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum Dimension {
     /// dB
     Ratio,
     /// dBm
@@ -22,22 +22,22 @@ pub(crate) enum Of {
     Frequency,
 }
 
-impl Of {
+impl Dimension {
     fn units(self) -> &'static [(&'static str, f64)] {
         match self {
-            Of::Ratio => &[("dB", 1.0)],
-            Of::Power => &[("dBm", 1.0)],
-            Of::Length => &[("m", 1.0), ("cm", 0.01), ("km", 1000.0)],
-            Of::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+            Dimension::Ratio => &[("dB", 1.0)],
+            Dimension::Power => &[("dBm", 1.0)],
+            Dimension::Length => &[("m", 1.0), ("cm", 0.01), ("km", 1000.0)],
+            Dimension::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
         }
     }
 
     fn example(self) -> &'static str {
         match self {
-            Of::Ratio => "\"7 dB\"",
-            Of::Power => "\"16 dBm\"",
-            Of::Length => "\"25 m\"",
-            Of::Frequency => "\"2.4 GHz\"",
+            Dimension::Ratio => "\"7 dB\"",
+            Dimension::Power => "\"16 dBm\"",
+            Dimension::Length => "\"25 m\"",
+            Dimension::Frequency => "\"2.4 GHz\"",
         }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn units_are_read_and_bounds_are_kept() {
         let length = Measure {
-            of: Of::Length,
+            of: Dimension::Length,
             least: -1e6,
             most: 1e6,
         };

@@ -1,5 +1,29 @@
 //! A resolved scenario: defaults filled in, references resolved.
 
+/// Names of an enum's values in scenario files.
+macro_rules! named {
+    ($type:ident: $($value:ident = $name:literal),+ $(,)?) => {
+        impl $type {
+            /// All values, in documentation order.
+            pub const ALL: &'static [$type] = &[$($type::$value),+];
+
+            /// Name in scenario files.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$value => $name),+
+                }
+            }
+
+            /// Value with this name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<$type> {
+                $type::ALL.iter().copied().find(|one| one.name() == name)
+            }
+        }
+    };
+}
+
 mod mesh;
 mod protocol;
 mod quota;
@@ -17,8 +41,8 @@ pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use quota::Quota;
 pub use requested::{
-    ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requested, Requests, Think,
-    Thinking, Web,
+    ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requested, Requests,
+    ThinkDistribution, ThinkTime, Web,
 };
 pub use traffic::{Spacing, Traffic};
 pub use video::{Frames, Preset, Video};
@@ -54,7 +78,7 @@ pub struct Scenario {
 impl Scenario {
     /// The measured flow of single-flow results.
     #[must_use]
-    pub fn first(&self) -> &Flow {
+    pub fn measured_flow(&self) -> &Flow {
         &self.flows[0]
     }
 
@@ -68,7 +92,7 @@ impl Scenario {
     pub fn competitors(&self) -> impl Iterator<Item = &Flow> {
         self.flows
             .iter()
-            .filter(|flow| flow.origin == Origin::Competitor)
+            .filter(|flow| flow.origin == FlowOrigin::Competitor)
     }
 }
 
@@ -88,7 +112,7 @@ pub struct Flow {
     /// Name in results.
     pub name: String,
     /// Table of the file that declares it.
-    pub origin: Origin,
+    pub origin: FlowOrigin,
     /// Protocol of the stream.
     pub protocol: Protocol,
     /// Settings of its TCP or MPTCP endpoints.
@@ -108,22 +132,22 @@ pub struct Flow {
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
 impl Flow {
-    /// Name of a flow of [`Origin::Short`].
+    /// Name of a flow of [`FlowOrigin::Shorthand`].
     pub const MEASURED: &'static str = "measured";
 
     /// Key of the random streams of one of its `count` connections.
     #[must_use]
     pub fn stream(&self, number: u32) -> String {
         match self.origin {
-            Origin::Short => "flow".to_owned(),
-            Origin::Flow => format!("flow/{}/{number}", self.name),
-            Origin::Competitor => format!("competitor/{}/{number}", self.name),
+            FlowOrigin::Shorthand => "flow".to_owned(),
+            FlowOrigin::Flow => format!("flow/{}/{number}", self.name),
+            FlowOrigin::Competitor => format!("competitor/{}/{number}", self.name),
         }
     }
 
     /// One of its `count` connections as a flow, with its own paths.
     #[must_use]
-    pub fn alone(&self, number: u32) -> Flow {
+    pub fn instance(&self, number: u32) -> Flow {
         Flow {
             paths: match self.in_turn {
                 true => vec![self.paths[number as usize % self.paths.len()]],
@@ -137,7 +161,7 @@ impl Flow {
 
     /// Number of paths of each connection.
     #[must_use]
-    pub fn paths_each(&self) -> usize {
+    pub fn paths_per_connection(&self) -> usize {
         if self.in_turn { 1 } else { self.paths.len() }
     }
 
@@ -145,9 +169,9 @@ impl Flow {
     #[must_use]
     pub fn key(&self, key: &str) -> String {
         match self.origin {
-            Origin::Short => format!("transport.{key}"),
-            Origin::Flow => format!("flow.{}.{key}", self.name),
-            Origin::Competitor => format!("competitor.{}.{key}", self.name),
+            FlowOrigin::Shorthand => format!("transport.{key}"),
+            FlowOrigin::Flow => format!("flow.{}.{key}", self.name),
+            FlowOrigin::Competitor => format!("competitor.{}.{key}", self.name),
         }
     }
 
@@ -194,9 +218,9 @@ impl Flow {
     pub fn subflows(&self) -> usize {
         match self.protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => {
-                self.paths_each() * self.transport.subflows.per_path as usize
+                self.paths_per_connection() * self.transport.subflows.per_path as usize
             }
-            Protocol::Aggregation(_) => self.paths_each(),
+            Protocol::Aggregation(_) => self.paths_per_connection(),
             Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
         }
     }
@@ -204,9 +228,9 @@ impl Flow {
 
 /// Table of the file that declares a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum FlowOrigin {
     /// `[transport]` with `[traffic]`.
-    Short,
+    Shorthand,
     /// `[[flow]]`.
     Flow,
     /// `[[competitor]]`.

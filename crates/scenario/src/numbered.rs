@@ -13,7 +13,7 @@ pub(crate) fn fill(pattern: &str, number: u64) -> String {
 }
 
 /// Whether a name is the pattern with a number from 1 in place of the star.
-pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once(STAR) else {
         return pattern == name;
     };
@@ -32,7 +32,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_pattern_means_numbered_names_alone() {
+    fn pattern_matches_numbered_names_only() {
         for (pattern, name, meant) in [
             ("access-*", "access-1", true),
             ("access-*", "access-65535", true),
@@ -46,21 +46,21 @@ mod tests {
             ("access-1", "access-1", true),
             ("access-1", "access-10", false),
         ] {
-            assert_eq!(is_meant(pattern, name), meant, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), meant, "{pattern} {name}");
         }
     }
 
     proptest! {
         #[test]
-        fn what_fills_a_pattern_is_meant_by_it(
+        fn filled_pattern_matches(
             before in "[a-z0-9-]{0,5}",
             after in "[a-z-]{0,5}",
             number in 1u64..100_000,
         ) {
             let pattern = format!("{before}*{after}");
-            prop_assert!(is_meant(&pattern, &fill(&pattern, number)));
+            prop_assert!(matches_pattern(&pattern, &fill(&pattern, number)));
             let pattern = format!("{before}-*");
-            prop_assert!(is_meant(&pattern, &numbered(&before, number)));
+            prop_assert!(matches_pattern(&pattern, &numbered(&before, number)));
         }
     }
 }

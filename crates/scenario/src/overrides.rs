@@ -3,7 +3,7 @@
 use toml_edit::InlineTable;
 
 use crate::algorithm;
-use crate::chosen::{Algorithms, NAME};
+use crate::algorithm_ref::{Algorithms, NAME};
 use crate::document::{Node, Origin, Value};
 use crate::edit::{Edit, Step};
 use crate::error::Problem;
@@ -55,7 +55,7 @@ struct Target {
     replaced: Vec<&'static str>,
 }
 
-struct Lost {
+struct OverrideError {
     problem: Problem,
     allowed: Option<String>,
     suggestion: Option<String>,
@@ -110,13 +110,13 @@ fn is_text(kind: &Kind) -> bool {
     )
 }
 
-fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
+fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, OverrideError> {
     let mut words = path.split('.');
     let first = words.next().unwrap_or("");
     let rest: Vec<&str> = words.collect();
-    let with_table = |lost: Lost| match overrides_with(root, first, &rest) {
+    let with_table = |lost: OverrideError| match overrides_with(root, first, &rest) {
         None => lost,
-        allowed => Lost {
+        allowed => OverrideError {
             allowed,
             suggestion: None,
             ..lost
@@ -131,7 +131,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
         (Kind::Tables { shape, .. }, Some((name, rest))) => {
             let elements = elements(root, key.name, name)?;
             let Some((word, rest)) = rest.split_first() else {
-                return Err(Lost {
+                return Err(OverrideError {
                     problem: Problem::IncompleteKey,
                     allowed: Some(shape.names().collect::<Vec<_>>().join(", ")),
                     suggestion: None,
@@ -159,7 +159,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
 }
 
 /// In a file with only `[[flow]]` entries, `transport.congestion` would add another flow.
-fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
+fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<OverrideError> {
     let is_short = |key| key == "transport" || key == "traffic";
     let has_short = ["transport", "traffic"]
         .iter()
@@ -175,7 +175,7 @@ fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
         .filter_map(|(index, flow)| element_name("flow", index, flow))
         .next()?;
     let own = if key == "traffic" { "traffic." } else { "" };
-    Some(Lost {
+    Some(OverrideError {
         problem: Problem::NoShortForm,
         allowed: Some(format!("flow.{name}.{own}{}", rest.join("."))),
         suggestion: None,
@@ -188,7 +188,7 @@ fn descend(
     shape: &'static Shape,
     word: &str,
     rest: &[&str],
-) -> Result<Target, Lost> {
+) -> Result<Target, OverrideError> {
     let key = lookup(shape, word)?;
     steps.push(Step::Key(word.to_owned()));
     let Some((word, rest)) = rest.split_first() else {
@@ -218,7 +218,7 @@ fn parameter(
     mut steps: Vec<Step>,
     all: Algorithms,
     word: &str,
-) -> Result<Target, Lost> {
+) -> Result<Target, OverrideError> {
     let present = find(root, &steps);
     let name = present.and_then(|node| match node.text() {
         Some(name) => Some(name),
@@ -230,7 +230,7 @@ fn parameter(
         && word != NAME
     {
         let names = description.parameters.iter().map(|one| one.name);
-        return Err(Lost {
+        return Err(OverrideError {
             problem: Problem::UnknownParameter(description.name),
             allowed: Some(algorithm::parameter_names(description)),
             suggestion: nearest(word, names),
@@ -246,32 +246,32 @@ fn parameter(
     })
 }
 
-fn lookup(shape: &'static Shape, word: &str) -> Result<&'static Key, Lost> {
+fn lookup(shape: &'static Shape, word: &str) -> Result<&'static Key, OverrideError> {
     shape.key(word).ok_or_else(|| unknown_key(word, shape))
 }
 
-fn unknown_key(word: &str, shape: &'static Shape) -> Lost {
+fn unknown_key(word: &str, shape: &'static Shape) -> OverrideError {
     let suggestion = nearest(word, shape.names());
     let allowed = match suggestion {
         None => Some(shape.names().collect::<Vec<_>>().join(", ")),
         Some(_) => None,
     };
-    Lost {
+    OverrideError {
         problem: Problem::UnknownKey,
         allowed,
         suggestion,
     }
 }
 
-fn not_a_table() -> Lost {
-    Lost {
+fn not_a_table() -> OverrideError {
+    OverrideError {
         problem: Problem::NotATable,
         allowed: None,
         suggestion: None,
     }
 }
 
-fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, Lost> {
+fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, OverrideError> {
     let items = match root.entry(list).map(|entry| &entry.node.value) {
         Some(Value::List(items)) => items.as_slice(),
         _ => &[],
@@ -287,7 +287,7 @@ fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, L
         }
     }
     let names = names.iter().map(String::as_str);
-    Err(Lost {
+    Err(OverrideError {
         problem: Problem::UnknownName {
             what: list,
             name: name.chars().take(64).collect(),

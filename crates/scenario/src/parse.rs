@@ -3,11 +3,11 @@
 use toml_edit::Document;
 
 use crate::document::{Node, Origin};
-use crate::elsewhere::list_of_tables;
 use crate::error::{Errors, Problem};
 use crate::keys::TOP;
 use crate::limits::{MAX_SCENARIO_BYTES, MAX_SCENARIO_WORDS};
 use crate::model::Scenario;
+use crate::other_tables::list_of_tables;
 use crate::overrides;
 use crate::report::Report;
 use crate::resolve::{self, Traces};

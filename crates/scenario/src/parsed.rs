@@ -5,8 +5,8 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::algorithm::Value;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
-use crate::chosen::{Chosen, NAME};
-use crate::model::{Device, Quality, Thinking, WifiProfile};
+use crate::algorithm_ref::{AlgorithmRef, NAME};
+use crate::model::{Device, Quality, ThinkDistribution, WifiProfile};
 
 /// Quality choice by the player's buffer level.
 pub(crate) const BOLA: &str = "bola";
@@ -34,11 +34,11 @@ pub(crate) enum Parsed {
     Window(InitialWindow),
     Packets(Packets),
     Queue(QueueLimit),
-    Algorithm(Chosen),
+    Algorithm(AlgorithmRef),
     Names(Vec<String>),
     Outages(Vec<Outage>),
     List(Vec<Parsed>),
-    Wrong,
+    Invalid,
 }
 
 impl Parsed {
@@ -73,7 +73,7 @@ impl Parsed {
                 let items: Vec<String> = items.iter().map(Parsed::to_toml).collect();
                 format!("[{}]", items.join(", "))
             }
-            Parsed::Wrong => String::new(),
+            Parsed::Invalid => String::new(),
         }
     }
 }
@@ -83,7 +83,7 @@ fn packets(count: u64) -> String {
     format!("\"{count} {unit}\"")
 }
 
-fn algorithm_to_toml(chosen: &Chosen) -> String {
+fn algorithm_to_toml(chosen: &AlgorithmRef) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);
     }
@@ -105,14 +105,14 @@ impl From<Value> for Parsed {
     }
 }
 
-pub(crate) trait Held: Sized {
+pub(crate) trait ParsedType: Sized {
     fn from_parsed(parsed: &Parsed) -> Option<Self>;
     fn to_parsed(&self) -> Parsed;
 }
 
 macro_rules! held {
     ($($type:ty: $variant:ident,)*) => {$(
-        impl Held for $type {
+        impl ParsedType for $type {
             fn from_parsed(parsed: &Parsed) -> Option<Self> {
                 match parsed {
                     Parsed::$variant(value) => Some(value.clone()),
@@ -143,7 +143,7 @@ held! {
 
 macro_rules! named {
     ($($type:ty,)*) => {$(
-        impl Held for $type {
+        impl ParsedType for $type {
             fn from_parsed(parsed: &Parsed) -> Option<Self> {
                 match parsed {
                     Parsed::Text(name) => <$type>::from_name(name),
@@ -158,10 +158,10 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, IpVersion, WifiProfile, Thinking,
+    Device, Profile, IpVersion, WifiProfile, ThinkDistribution,
 }
 
-impl<T: Held> Held for Items<T> {
+impl<T: ParsedType> ParsedType for Items<T> {
     fn from_parsed(parsed: &Parsed) -> Option<Items<T>> {
         let Parsed::List(items) = parsed else {
             return None;
@@ -174,7 +174,7 @@ impl<T: Held> Held for Items<T> {
     }
 }
 
-impl Held for u32 {
+impl ParsedType for u32 {
     fn from_parsed(parsed: &Parsed) -> Option<u32> {
         u64::from_parsed(parsed).and_then(|number| number.try_into().ok())
     }
@@ -183,7 +183,7 @@ impl Held for u32 {
     }
 }
 
-impl Held for Option<Bytes> {
+impl ParsedType for Option<Bytes> {
     fn from_parsed(parsed: &Parsed) -> Option<Option<Bytes>> {
         match parsed {
             Parsed::Bytes(bytes) => Some(Some(*bytes)),
@@ -196,7 +196,7 @@ impl Held for Option<Bytes> {
     }
 }
 
-impl Held for Option<u32> {
+impl ParsedType for Option<u32> {
     fn from_parsed(parsed: &Parsed) -> Option<Option<u32>> {
         match parsed {
             Parsed::Random => Some(None),
@@ -208,7 +208,7 @@ impl Held for Option<u32> {
     }
 }
 
-impl Held for Quality {
+impl ParsedType for Quality {
     fn from_parsed(parsed: &Parsed) -> Option<Quality> {
         match parsed {
             Parsed::Text(word) if word == BOLA => Some(Quality::Bola),
@@ -224,7 +224,7 @@ impl Held for Quality {
 }
 
 /// From a rate; a trace needs its file.
-impl Held for Capacity {
+impl ParsedType for Capacity {
     fn from_parsed(parsed: &Parsed) -> Option<Capacity> {
         match parsed {
             Parsed::Rate(rate) => Some(Capacity::Rate(*rate)),

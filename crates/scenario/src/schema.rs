@@ -6,7 +6,7 @@ use ropewalk_transport::{Config, Profile};
 use serde_json::{Map, Value, json};
 
 use crate::algorithm;
-use crate::chosen::NAME;
+use crate::algorithm_ref::NAME;
 use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
 use crate::model::Protocol;

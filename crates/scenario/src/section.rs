@@ -2,10 +2,10 @@
 
 use crate::algorithm;
 use crate::document::{Entry, Node, Origin, Value};
-use crate::elsewhere::tables_with;
 use crate::error::Problem;
 use crate::keys::{Default, Key, Kind, Shape};
-use crate::parsed::{Held, Parsed};
+use crate::other_tables::tables_with;
+use crate::parsed::{Parsed, ParsedType};
 use crate::report::Report;
 use crate::suggest::nearest;
 use crate::value::quoted;
@@ -89,7 +89,7 @@ impl Section {
     /// false errors.
     pub fn is_wrong(&self, key: &str) -> bool {
         self.slot_of(key)
-            .is_some_and(|slot| matches!(slot.content, Content::Value(Parsed::Wrong)))
+            .is_some_and(|slot| matches!(slot.content, Content::Value(Parsed::Invalid)))
     }
 
     /// Whether none of these keys has an invalid value.
@@ -98,13 +98,13 @@ impl Section {
     }
 
     /// The value of this key, if given and valid.
-    pub fn get<T: Held>(&self, key: &str) -> Option<T> {
+    pub fn get<T: ParsedType>(&self, key: &str) -> Option<T> {
         self.slot_of(key)
             .and_then(|slot| T::from_parsed(slot.content.value()?))
     }
 
     /// The value of this key; its default if absent or invalid.
-    pub fn value<T: Held>(&self, key: &str) -> T {
+    pub fn value<T: ParsedType>(&self, key: &str) -> T {
         let default = || T::from_parsed(self.default(key).value()?);
         let value = self.get(key).or_else(default);
         value.expect("a default is right; a test reads them all")
@@ -128,7 +128,7 @@ impl Section {
             };
             self.slot(key, &entry, &mut report).content
         });
-        content.unwrap_or(Content::Value(Parsed::Wrong))
+        content.unwrap_or(Content::Value(Parsed::Invalid))
     }
 
     pub fn table(&self, key: &str) -> Option<&Section> {
@@ -159,7 +159,7 @@ impl Section {
     }
 
     /// Reports an error of this key, at the table's position if the key is not given.
-    pub fn complain<'r>(
+    pub fn add_error<'r>(
         &self,
         key: &str,
         problem: Problem,
@@ -171,7 +171,7 @@ impl Section {
                 error.value = slot.shown.clone();
                 error
             }
-            None => self.complain_of_absence(&join(&self.path, key), problem, report),
+            None => self.add_missing_key_error(&join(&self.path, key), problem, report),
         }
     }
 
@@ -272,7 +272,7 @@ impl Section {
         let shape = self.shape;
         for key in shape.keys() {
             if matches!(key.default, Default::Required) && !self.has(key.name) {
-                self.complain(key.name, Problem::Missing, report).allowed = Some(allowed(key));
+                self.add_error(key.name, Problem::Missing, report).allowed = Some(allowed(key));
             }
         }
         for alternatives in shape.alternatives {
@@ -280,17 +280,17 @@ impl Section {
             let Some(first) = given.next() else {
                 if alternatives.needed {
                     let problem = Problem::NeedsOne(alternatives.keys);
-                    self.complain_of_absence(&self.path, problem, report);
+                    self.add_missing_key_error(&self.path, problem, report);
                 }
                 continue;
             };
             for other in given {
-                self.complain(other, Problem::Excluded(first), report);
+                self.add_error(other, Problem::Excluded(first), report);
             }
         }
     }
 
-    fn complain_of_absence<'r>(
+    fn add_missing_key_error<'r>(
         &self,
         key: &str,
         problem: Problem,
@@ -397,7 +397,7 @@ fn read_value(
             error.value = Some(entry.node.shown());
             error.suggestion = wrong.suggestion;
             error.allowed = Some(allowed(key));
-            Parsed::Wrong
+            Parsed::Invalid
         }
     }
 }

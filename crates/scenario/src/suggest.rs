@@ -33,7 +33,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn near_words_are_suggested_and_far_ones_are_not() {
+    fn nearest_suggests_close_words_only() {
         let words = [
             "delay",
             "rate",

@@ -6,12 +6,12 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 use serde_json::{Map, Value, json};
 
-use crate::air_settings;
 use crate::keys::TRANSPORT;
-use crate::mesh_settings;
-use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
-use crate::parsed::{Held, Parsed};
+use crate::mesh_keys;
+use crate::model::{Flow, FlowOrigin, Protocol, Scenario, Traffic};
+use crate::parsed::{Parsed, ParsedType};
 use crate::traffic_keys;
+use crate::wireless_keys;
 
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, fractions.
@@ -36,9 +36,9 @@ impl Scenario {
             json!({ "name": path.name, "hops": hops })
         });
         let competitors = self.competitors().map(|one| self.further(one));
-        let first = self.first();
+        let first = self.measured_flow();
         let further = self.flows[1..].iter();
-        let further = further.filter(|flow| flow.origin != Origin::Competitor);
+        let further = further.filter(|flow| flow.origin != FlowOrigin::Competitor);
         let further = further.map(|flow| self.further(flow));
         let transport = self.own(first);
         let mut object = json!({
@@ -69,7 +69,7 @@ impl Scenario {
             "competitor": competitors.collect::<Vec<_>>(),
         });
         if let Some(mesh) = &self.mesh {
-            object["mesh"] = mesh_settings::object(mesh, &self.wireless.channels);
+            object["mesh"] = mesh_keys::object(mesh, &self.wireless.channels);
         }
         object
     }
@@ -78,7 +78,7 @@ impl Scenario {
         let channels = self.wireless.channels.iter();
         channels
             .map(|channel| {
-                let mut object = air_settings::object(&air_settings::of_channel(channel));
+                let mut object = wireless_keys::object(&wireless_keys::of_channel(channel));
                 if let Propagation::Matrix { loss_db } = &channel.config.propagation {
                     object["propagation"]["loss"] = json!(finite(loss_db));
                 }
@@ -97,7 +97,7 @@ impl Scenario {
                         .radios
                         .iter()
                         .find(|radio| radio.node == node.name)?;
-                    let mut object = air_settings::object(&air_settings::of_radio(own));
+                    let mut object = wireless_keys::object(&wireless_keys::of_radio(own));
                     object.insert("channel".into(), channel.config.name.as_str().into());
                     Some(Value::Object(object))
                 });
@@ -121,7 +121,7 @@ impl Scenario {
     fn further(&self, flow: &Flow) -> Value {
         let mut object = self.own(flow);
         object.insert("traffic".into(), traffic(&flow.traffic, &flow.transport));
-        if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
+        if let (FlowOrigin::Competitor, Traffic::Bulk { size: Some(size) }) =
             (flow.origin, &flow.traffic)
         {
             object.insert("size".into(), size.as_u64().into());
@@ -297,6 +297,6 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         | Parsed::Queue(_)
         | Parsed::Names(_)
         | Parsed::Outages(_)
-        | Parsed::Wrong => return None,
+        | Parsed::Invalid => return None,
     })
 }

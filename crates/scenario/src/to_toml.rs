@@ -6,12 +6,12 @@ use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
 use ropewalk_quantities::percentage;
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
-use crate::air_settings;
 use crate::keys::TRANSPORT;
-use crate::mesh_settings;
-use crate::model::{Flow, Mesh, Node, Origin, Protocol, Quota, Scenario, Traffic};
-use crate::parsed::Held;
+use crate::mesh_keys;
+use crate::model::{Flow, FlowOrigin, Mesh, Node, Protocol, Quota, Scenario, Traffic};
+use crate::parsed::ParsedType;
 use crate::traffic_keys;
+use crate::wireless_keys;
 
 impl Scenario {
     /// The whole scenario as a file with all defaults written out, independent of future defaults;
@@ -26,7 +26,7 @@ impl Scenario {
         line(&mut out, "warmup", &self.warmup.to_parsed().to_toml());
         for channel in &self.wireless.channels {
             out.push_str("\n[[channel]]\n");
-            for (key, setting) in air_settings::of_channel(channel) {
+            for (key, setting) in wireless_keys::of_channel(channel) {
                 line(&mut out, key, &setting.toml());
             }
         }
@@ -37,9 +37,9 @@ impl Scenario {
         }
         for flow in &self.flows {
             match flow.origin {
-                Origin::Short => self.write_short(&mut out, flow),
-                Origin::Flow => self.write_flow(&mut out, flow),
-                Origin::Competitor => self.write_competitor(&mut out, flow),
+                FlowOrigin::Shorthand => self.write_short(&mut out, flow),
+                FlowOrigin::Flow => self.write_flow(&mut out, flow),
+                FlowOrigin::Competitor => self.write_competitor(&mut out, flow),
             }
         }
         out
@@ -72,12 +72,12 @@ impl Scenario {
         out.push_str("\n[wifi]\n");
         for (key, setting) in radios
             .iter()
-            .flat_map(|radio| air_settings::of_radio(radio))
+            .flat_map(|radio| wireless_keys::of_radio(radio))
         {
             line(out, key, &setting.toml());
         }
         out.push_str("\n[mesh]\n");
-        for (key, value) in mesh_settings::of_mesh(mesh, &self.wireless.channels) {
+        for (key, value) in mesh_keys::of_mesh(mesh, &self.wireless.channels) {
             line(out, key, &value);
         }
     }
@@ -93,7 +93,7 @@ impl Scenario {
             let Some(radio) = own else {
                 continue;
             };
-            let settings = air_settings::of_radio(radio).into_iter();
+            let settings = wireless_keys::of_radio(radio).into_iter();
             let settings = settings.map(|(key, setting)| format!("{key} = {}", setting.toml()));
             let channel = format!("channel = {}", toml_text(&channel.config.name));
             let keys: Vec<String> = std::iter::once(channel).chain(settings).collect();

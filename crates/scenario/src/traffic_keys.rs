@@ -1,7 +1,7 @@
 //! Traffic as keys of `[traffic]`.
 
-use crate::model::{ChunkSizes, Frames, Page, Requested, Think, Traffic, Video};
-use crate::parsed::{Held, Items, Parsed};
+use crate::model::{ChunkSizes, Frames, Page, Requested, ThinkTime, Traffic, Video};
+use crate::parsed::{Items, Parsed, ParsedType};
 
 type Key = (&'static str, Option<Parsed>);
 
@@ -36,7 +36,7 @@ fn of_video(video: &Video) -> Vec<Key> {
 }
 
 fn of_requested(requested: &Requested) -> Vec<Key> {
-    let think = |think: &Think| {
+    let think = |think: &ThinkTime| {
         [
             ("think", Some(Parsed::Time(think.time))),
             ("thinking", Some(think.thinking.to_parsed())),

@@ -9,7 +9,7 @@ use ropewalk_quantities::{
 };
 use ropewalk_transport::InitialWindow;
 
-use crate::chosen::{Chosen, names as names_of};
+use crate::algorithm_ref::{AlgorithmRef, names as names_of};
 use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
@@ -20,14 +20,14 @@ use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
 
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct InvalidValue {
     pub problem: Problem,
     pub suggestion: Option<String>,
 }
 
-impl From<Problem> for Wrong {
-    fn from(problem: Problem) -> Wrong {
-        Wrong {
+impl From<Problem> for InvalidValue {
+    fn from(problem: Problem) -> InvalidValue {
+        InvalidValue {
             problem,
             suggestion: None,
         }
@@ -36,7 +36,7 @@ impl From<Problem> for Wrong {
 
 impl Kind {
     /// Reads a value; [`Section`](crate::section::Section) reads tables.
-    pub fn read(&self, node: &Node) -> Result<Parsed, Wrong> {
+    pub fn read(&self, node: &Node) -> Result<Parsed, InvalidValue> {
         Ok(match self {
             Kind::Text => {
                 let text = text(node)?;
@@ -57,7 +57,7 @@ impl Kind {
             Kind::Word(words) => word(text(node)?, &words())?,
             Kind::OneOf(words) => word(text(node)?, words)?,
             Kind::Algorithm(all) => match word(text(node)?, &names_of(*all))? {
-                Parsed::Text(name) => Parsed::Algorithm(Chosen {
+                Parsed::Text(name) => Parsed::Algorithm(AlgorithmRef {
                     name,
                     parameters: Vec::new(),
                 }),
@@ -211,33 +211,33 @@ fn is_pattern(name: &str) -> bool {
     is_name(&name.replacen(STAR, "0", 1))
 }
 
-fn text(node: &Node) -> Result<&str, Wrong> {
+fn text(node: &Node) -> Result<&str, InvalidValue> {
     node.text().ok_or_else(|| wrong_type(node))
 }
 
-fn wrong_type(node: &Node) -> Wrong {
+fn wrong_type(node: &Node) -> InvalidValue {
     let found = node.type_name();
     Problem::WrongType { found }.into()
 }
 
-fn negative() -> Wrong {
+fn negative() -> InvalidValue {
     Problem::Quantity(QuantityProblem::Negative).into()
 }
 
-fn word(word: &str, words: &[&'static str]) -> Result<Parsed, Wrong> {
+fn word(word: &str, words: &[&'static str]) -> Result<Parsed, InvalidValue> {
     let mut aliases = Protocol::ALIASES.iter();
     let alias = aliases.find(|(alias, name)| *alias == word && words.contains(name));
     let word = alias.map_or(word, |(_, name)| name);
     if words.contains(&word) {
         return Ok(Parsed::Text(word.to_owned()));
     }
-    Err(Wrong {
+    Err(InvalidValue {
         problem: Problem::UnknownWord,
         suggestion: nearest(word, words.iter().copied()),
     })
 }
 
-fn integer(number: i64, least: u64, most: u64) -> Result<u64, Wrong> {
+fn integer(number: i64, least: u64, most: u64) -> Result<u64, InvalidValue> {
     match u64::try_from(number) {
         Ok(number) if number > most => Err(Problem::AboveMost(most.to_string()).into()),
         Ok(number) if number >= least => Ok(number),
@@ -245,7 +245,7 @@ fn integer(number: i64, least: u64, most: u64) -> Result<u64, Wrong> {
     }
 }
 
-fn number(node: &Node) -> Result<f64, Wrong> {
+fn number(node: &Node) -> Result<f64, InvalidValue> {
     match node.value {
         Value::Integer(number) => Ok(number as f64),
         Value::Float(number) if number.is_finite() => Ok(number),
@@ -255,7 +255,7 @@ fn number(node: &Node) -> Result<f64, Wrong> {
 }
 
 /// A percentage. A bare number other than zero is ambiguous: 0.5 may be 0.5 % or 50 %.
-fn probability(node: &Node) -> Result<f64, Wrong> {
+fn probability(node: &Node) -> Result<f64, InvalidValue> {
     let bare = match &node.value {
         Value::Text(text) => match parse_probability(text).map_err(|error| error.problem) {
             Ok(probability) => return Ok(probability),
@@ -278,7 +278,7 @@ fn probability(node: &Node) -> Result<f64, Wrong> {
     }
 }
 
-fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, Wrong> {
+fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, InvalidValue> {
     let text = match &node.value {
         Value::Text(text) => text,
         Value::Integer(0) => "0",
@@ -292,7 +292,11 @@ fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, Wrong> {
         .map_err(|error: QuantityError| Problem::Quantity(error.problem).into())
 }
 
-fn within<Q: PartialOrd + std::fmt::Display>(value: Q, least: Q, most: Q) -> Result<Q, Wrong> {
+fn within<Q: PartialOrd + std::fmt::Display>(
+    value: Q,
+    least: Q,
+    most: Q,
+) -> Result<Q, InvalidValue> {
     if value < least {
         Err(Problem::BelowLeast(least.to_string()).into())
     } else if value > most {
@@ -302,7 +306,7 @@ fn within<Q: PartialOrd + std::fmt::Display>(value: Q, least: Q, most: Q) -> Res
     }
 }
 
-fn rate(node: &Node) -> Result<Rate, Wrong> {
+fn rate(node: &Node) -> Result<Rate, InvalidValue> {
     let rate = quantity(node)?;
     if rate == Rate::from_bps(0) {
         return Err(Problem::NotPositive.into());
@@ -314,14 +318,14 @@ fn is_unlimited(node: &Node) -> bool {
     node.text() == Some("unlimited")
 }
 
-fn split(node: &Node) -> Result<(Decimal, &str), Wrong> {
+fn split(node: &Node) -> Result<(Decimal, &str), InvalidValue> {
     match Decimal::split(text(node)?) {
         Ok(split) => Ok(split),
         Err(problem) => Err(Problem::Quantity(problem).into()),
     }
 }
 
-fn window(node: &Node) -> Result<InitialWindow, Wrong> {
+fn window(node: &Node) -> Result<InitialWindow, InvalidValue> {
     Ok(
         match packets(node, &["packets", "packet", "segments", "segment"])? {
             Some(count) => InitialWindow::Segments(count),
@@ -330,18 +334,18 @@ fn window(node: &Node) -> Result<InitialWindow, Wrong> {
     )
 }
 
-fn packet_buffer(node: &Node) -> Result<Parsed, Wrong> {
+fn packet_buffer(node: &Node) -> Result<Parsed, InvalidValue> {
     Ok(match packets(node, &["packets", "packet"])? {
         Some(count) => Parsed::Packets(Packets(u64::from(count))),
         None => Parsed::Bytes(buffer(node)?),
     })
 }
 
-fn buffer(node: &Node) -> Result<Bytes, Wrong> {
+fn buffer(node: &Node) -> Result<Bytes, InvalidValue> {
     within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)
 }
 
-fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
+fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, InvalidValue> {
     let (count, unit) = match &node.value {
         Value::Text(_) => split(node)?,
         _ => (Decimal::ZERO, ""),
@@ -359,7 +363,7 @@ fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
     }
 }
 
-fn queue(node: &Node) -> Result<QueueLimit, Wrong> {
+fn queue(node: &Node) -> Result<QueueLimit, InvalidValue> {
     if !matches!(node.value, Value::Text(_)) {
         return quantity(node).map(QueueLimit::Bytes);
     }
@@ -382,7 +386,7 @@ fn queue(node: &Node) -> Result<QueueLimit, Wrong> {
     }
 }
 
-fn list(node: &Node, of: &Kind, least: usize, most: usize) -> Result<Parsed, Wrong> {
+fn list(node: &Node, of: &Kind, least: usize, most: usize) -> Result<Parsed, InvalidValue> {
     let Value::List(items) = &node.value else {
         return Err(wrong_type(node));
     };
@@ -392,11 +396,11 @@ fn list(node: &Node, of: &Kind, least: usize, most: usize) -> Result<Parsed, Wro
     if items.len() > most {
         return Err(Problem::TooMany(most).into());
     }
-    let items: Result<Vec<Parsed>, Wrong> = items.iter().map(|item| of.read(item)).collect();
+    let items: Result<Vec<Parsed>, InvalidValue> = items.iter().map(|item| of.read(item)).collect();
     Ok(Parsed::List(items?))
 }
 
-fn names(node: &Node, of: &Kind, most: usize) -> Result<Vec<String>, Wrong> {
+fn names(node: &Node, of: &Kind, most: usize) -> Result<Vec<String>, InvalidValue> {
     let Value::List(items) = &node.value else {
         return Err(wrong_type(node));
     };
@@ -414,14 +418,16 @@ fn names(node: &Node, of: &Kind, most: usize) -> Result<Vec<String>, Wrong> {
             of.read(item)?;
         }
         if !taken.insert(name) {
-            return Err(Problem::Twice(name.chars().take(limits::MAX_NAME_CHARS).collect()).into());
+            return Err(
+                Problem::Repeated(name.chars().take(limits::MAX_NAME_CHARS).collect()).into(),
+            );
         }
         names.push(name.to_owned());
     }
     Ok(names)
 }
 
-fn outages(node: &Node) -> Result<Vec<Outage>, Wrong> {
+fn outages(node: &Node) -> Result<Vec<Outage>, InvalidValue> {
     let Value::List(items) = &node.value else {
         return Err(wrong_type(node));
     };

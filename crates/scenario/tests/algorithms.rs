@@ -13,7 +13,7 @@ fn transport(lines: &str) -> String {
 
 fn scheduler(text: &str, overrides: &[(&str, &str)]) -> SchedulerConfig {
     read_with(text, overrides)
-        .first()
+        .measured_flow()
         .transport
         .scheduler
         .clone()
@@ -38,7 +38,7 @@ fn a_table_sets_parameters_and_leaves_the_others() {
     };
     assert_eq!(ecf.beta, 0.5);
     let CongestionConfig::SinglePath(SinglePathConfig::Cubic(cubic)) =
-        read(&text).first().transport.congestion
+        read(&text).measured_flow().transport.congestion
     else {
         panic!("not cubic")
     };
@@ -90,7 +90,7 @@ fn competitors_take_parameters_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place_and_the_nearest_word() {
+fn invalid_parameter_error_suggests_word() {
     let at = format!("x.toml:{}:", TWO_LINKS.lines().count() + 2);
     let cases = [
         (

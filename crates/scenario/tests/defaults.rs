@@ -6,7 +6,7 @@ use reading::{LINK, TWO_LINKS, read};
 use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{
-    Aggregation, Device, Flow, Frames, Origin, Path, Preset, Protocol, Quota, Spacing, Traffic,
+    Aggregation, Device, Flow, FlowOrigin, Frames, Path, Preset, Protocol, Quota, Spacing, Traffic,
     Video,
 };
 use ropewalk_striping::Pace;
@@ -40,7 +40,7 @@ fn a_link_is_enough() {
     );
     let linux = Config::profile(Profile::Linux);
     assert_eq!(scenario.flows.len(), 1);
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     assert_eq!(flow.protocol, Protocol::Tcp);
     assert_eq!(
         flow.transport,
@@ -53,7 +53,7 @@ fn a_link_is_enough() {
 }
 
 #[test]
-fn a_bdp_of_nothing_is_warned_of() {
+fn zero_bdp_queue_warns() {
     let scenario = read("[[link]]\nname = 'a'\nrate = '1mbit'");
     assert_eq!(
         scenario.warnings,
@@ -68,8 +68,8 @@ fn a_bdp_of_nothing_is_warned_of() {
 #[test]
 fn several_paths_make_mptcp() {
     let scenario = read(TWO_LINKS);
-    assert_eq!(scenario.first().protocol, Protocol::Mptcp);
-    assert_eq!(scenario.first().paths, [0, 1]);
+    assert_eq!(scenario.measured_flow().protocol, Protocol::Mptcp);
+    assert_eq!(scenario.measured_flow().paths, [0, 1]);
     assert!(scenario.warnings.is_empty());
 }
 
@@ -78,10 +78,10 @@ fn stripes_are_laid_in_turn() {
     let striped = format!("{TWO_LINKS}[transport]\nprotocol = 'striped-tcp'\n");
     let device = |more: &str| {
         let scenario = read(&format!("{striped}{more}"));
-        let Protocol::StripedTcp(device) = scenario.first().protocol else {
+        let Protocol::StripedTcp(device) = scenario.measured_flow().protocol else {
             panic!("{scenario:?}")
         };
-        let segment = scenario.first().transport.segment.as_u64();
+        let segment = scenario.measured_flow().transport.segment.as_u64();
         (device.kind, device.scheduler, segment)
     };
     assert_eq!(device(""), (Device::Naive, Scheduler::RoundRobin, 1420));
@@ -101,9 +101,9 @@ fn stripes_are_laid_in_turn() {
 }
 
 #[test]
-fn tcp_takes_the_first_path_and_says_so() {
+fn tcp_uses_first_path_and_warns() {
     let scenario = read(&format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'"));
-    assert_eq!(scenario.first().paths, [0]);
+    assert_eq!(scenario.measured_flow().paths, [0]);
     assert_eq!(
         scenario.warnings,
         [
@@ -112,12 +112,12 @@ fn tcp_takes_the_first_path_and_says_so() {
         ]
     );
     let chosen = format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'\npaths = ['lte']");
-    assert_eq!(read(&chosen).first().paths, [1]);
+    assert_eq!(read(&chosen).measured_flow().paths, [1]);
     assert!(read(&chosen).warnings.is_empty());
 }
 
 #[test]
-fn the_way_back_is_as_the_way_there_but_for_what_differs() {
+fn reverse_direction_defaults_to_forward() {
     let scenario = read(
         "[[link]]\nname = 'a'\nrate = 'unlimited'\ndelay = '10 ms'\njitter = '1 ms'\nloss = '1 %'\n\
          queue = '64 KiB'\nreverse = { trace = 'good.trace', delay = '20 ms', loss = 0.0, \
@@ -144,7 +144,7 @@ fn the_way_back_is_as_the_way_there_but_for_what_differs() {
 }
 
 #[test]
-fn a_rate_back_replaces_a_trace_there() {
+fn reverse_rate_replaces_forward_trace() {
     let text =
         "[[link]]\nname = 'a'\ntrace = 'good.trace'\ndelay = '10 ms'\nreverse = { rate = '1mbit' }";
     let link = &read(text).links[0];
@@ -204,7 +204,7 @@ fn settings_change_the_profile() {
          initial_ssthresh = '100 kB'\nsack = false\ndelayed_ack = 1\nmin_rto = '50 ms'\n\
          receive_window_share = 0.5\nsubflows_per_path = 2"
     ));
-    let transport = &scenario.first().transport;
+    let transport = &scenario.measured_flow().transport;
     assert_eq!(transport.congestion.name(), "uncoupled");
     assert_eq!(transport.receive_buffer.size, Bytes::from_kib(64));
     assert_eq!(
@@ -226,7 +226,7 @@ fn settings_change_the_profile() {
 fn traffic_kinds() {
     let traffic = |text: &str| {
         read(&format!("{TWO_LINKS}[traffic]\n{text}"))
-            .first()
+            .measured_flow()
             .traffic
             .clone()
     };
@@ -272,12 +272,12 @@ fn traffic_kinds() {
 
 /// The example of the design: a competitor on one link of the only path.
 #[test]
-fn a_competitor_may_use_a_link_alone() {
+fn competitor_can_use_single_link() {
     let scenario = read(&format!(
         "{TWO_LINKS}[[path]]\nname = 'home'\nhops = ['wifi', 'lte']\n[[competitor]]\npath = 'lte'"
     ));
-    assert_eq!(scenario.first().paths, [0]);
-    assert_eq!(scenario.first().protocol, Protocol::Tcp);
+    assert_eq!(scenario.measured_flow().paths, [0]);
+    assert_eq!(scenario.measured_flow().protocol, Protocol::Tcp);
     let competitor = &scenario.flows[1];
     assert_eq!(competitor.name, "competitor-1");
     assert_eq!(competitor.paths, [1]);
@@ -286,7 +286,7 @@ fn a_competitor_may_use_a_link_alone() {
 }
 
 #[test]
-fn competitors_inherit_what_fits() {
+fn competitors_inherit_fitting_keys() {
     let scenario = read(&format!(
         "{TWO_LINKS}[transport]\nprofile = 'ns-3'\ncongestion = 'lia'\nsack = false\n\
          [[competitor]]\npath = 'wifi'\ncount = 3\nstart = '40 s'\n[[competitor]]\nprotocol = 'mptcp'"
@@ -316,13 +316,16 @@ fn protocol_bas_is_an_older_name_of_aggregation() {
 
 /// Flows other than competitors inherit nothing and may replace `[transport]` and `[traffic]`.
 #[test]
-fn flows_are_of_their_own() {
+fn flows_inherit_nothing() {
     let flow = "[[flow]]\nname = 'video'\nprotocol = 'aggregation'\nstart = '2 s'\ncount = 3\n\
                 traffic = { kind = 'cbr', rate = '1mbit' }\n";
     let alone = read(&format!("{TWO_LINKS}{flow}"));
     assert_eq!(alone.flows.len(), 1);
-    let video = alone.first();
-    assert_eq!((video.name.as_str(), video.origin), ("video", Origin::Flow));
+    let video = alone.measured_flow();
+    assert_eq!(
+        (video.name.as_str(), video.origin),
+        ("video", FlowOrigin::Flow)
+    );
     assert_eq!((video.protocol.name(), video.count), ("aggregation", 3));
     assert_eq!(video.start, Time::from_secs(2));
     assert_eq!(video.traffic.kind(), "cbr");
@@ -338,12 +341,12 @@ fn flows_are_of_their_own() {
     let names: Vec<&str> = beside.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["measured", "video", "competitor-1"]);
     assert_eq!(beside.flows[1], *video);
-    assert_eq!(beside.first().stream(0), "flow");
+    assert_eq!(beside.measured_flow().stream(0), "flow");
     assert_eq!(beside.flows[2].stream(0), "competitor/competitor-1/0");
 
     for short in ["[transport]\n", "[traffic]\n"] {
         let scenario = read(&format!("{TWO_LINKS}{short}{flow}"));
-        assert_eq!(scenario.first().name, Flow::MEASURED);
+        assert_eq!(scenario.measured_flow().name, Flow::MEASURED);
     }
 }
 
@@ -372,7 +375,7 @@ fn competitors_have_every_protocol_and_traffic() {
 }
 
 #[test]
-fn what_carries_no_packet_is_said() {
+fn dead_link_warns() {
     for (keys, said) in [
         (
             "rate = \"1 Mbit/s\"\nqueue = \"0 packets\"",
@@ -417,7 +420,7 @@ fn what_carries_no_packet_is_said() {
 }
 
 #[test]
-fn a_flow_between_nodes_takes_ways_that_share_no_link() {
+fn flow_between_nodes_uses_link_disjoint_paths() {
     let links = [
         ("lan", "phone", "router"),
         ("wan", "router", "server"),
@@ -454,15 +457,18 @@ fn a_flow_between_nodes_takes_ways_that_share_no_link() {
 }
 
 #[test]
-fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
+fn mptcp_ns3_warns_and_round_trips() {
     let text = format!(
         "{TWO_LINKS}[transport]\nprofile = 'mptcp-ns3'\nreordering = 'tcp-door'\ncongestion = 'lia'\n\
          [[competitor]]\nprotocol = 'mptcp'\n[[competitor]]\nprotocol = 'tcp'\npath = 'lte'\n"
     );
     let scenario = read(&text);
-    assert_eq!(scenario.first().protocol, Protocol::MptcpNs3);
-    assert_eq!(scenario.first().transport.reordering.name(), "tcp-door");
-    assert_eq!(scenario.first().subflows(), 2);
+    assert_eq!(scenario.measured_flow().protocol, Protocol::MptcpNs3);
+    assert_eq!(
+        scenario.measured_flow().transport.reordering.name(),
+        "tcp-door"
+    );
+    assert_eq!(scenario.measured_flow().subflows(), 2);
     assert_eq!(scenario.flows[1].protocol, scenario.flows[0].protocol);
     assert_eq!(scenario.flows[2].protocol, Protocol::Tcp);
     let warned = |key: &str| {
@@ -475,8 +481,8 @@ fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
     let again = read(&scenario.to_toml());
     assert_eq!(again.flows, scenario.flows);
     let one = read(&format!("{LINK}[transport]\nprofile = 'mptcp-ns3'\n"));
-    assert_eq!(one.first().protocol, Protocol::MptcpNs3);
-    assert_eq!(one.first().transport.reordering.name(), "none");
+    assert_eq!(one.measured_flow().protocol, Protocol::MptcpNs3);
+    assert_eq!(one.measured_flow().transport.reordering.name(), "none");
 }
 
 #[test]

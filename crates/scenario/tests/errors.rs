@@ -278,7 +278,7 @@ fn in_traffic() {
 }
 
 #[test]
-fn a_clock_offers_at_most_so_many_messages() {
+fn clocked_load_is_limited() {
     let of = |traffic: &str| format!("duration = '1000000 s'\n{TWO_LINKS}[traffic]\n{traffic}");
     let right = [
         "kind = 'cbr'\nrate = '800 kbit/s'",

@@ -35,7 +35,7 @@ fn error(overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn bare_number_for_a_percentage_is_refused_with_both_meanings() {
+fn bare_percentage_error_shows_both_readings() {
     for (value, meant) in [
         ("0.5", r#"must have a unit, such as "0.5 %" or "50 %";"#),
         (
@@ -93,7 +93,7 @@ fn trace_of_another_format_is_told_the_format() {
 }
 
 #[test]
-fn override_without_its_table_is_told_the_whole_key() {
+fn short_override_error_names_full_key() {
     for (key, whole) in [
         ("delay", "allowed: link.wifi.delay, link.*.delay"),
         (
@@ -112,7 +112,7 @@ fn override_without_its_table_is_told_the_whole_key() {
 }
 
 #[test]
-fn key_in_another_table_of_the_file_is_told_its_table() {
+fn misplaced_key_error_names_table() {
     for (text, place) in [
         (
             "delay = '5 ms'\n[[link]]\nname = 'a'\nrate = '1 Mbit/s'\n",
@@ -133,7 +133,7 @@ fn key_in_another_table_of_the_file_is_told_its_table() {
 }
 
 #[test]
-fn table_that_should_be_a_list_is_told_its_brackets() {
+fn table_instead_of_list_error_shows_brackets() {
     let text = "[link]\nname = 'a'\nrate = '1 Mbit/s'\n[link]\nname = 'b'\nrate = '1 Mbit/s'\n";
     let error = parse(text, &[]).expect_err("wrong");
     assert!(error.contains("x.toml:4:"), "{error}");

@@ -82,7 +82,7 @@ fn a_mesh_becomes_nodes_links_and_paths() {
     let mesh = scenario.mesh.as_ref().unwrap();
     assert_eq!((mesh.drawn.source, mesh.drawn.destination), (0, 4));
     assert_eq!((mesh.drawn.draws, mesh.disjoint), (1, [2, 2, 1]));
-    assert_eq!(scenario.first().paths, [0, 1]);
+    assert_eq!(scenario.measured_flow().paths, [0, 1]);
     assert!(scenario.warnings.is_empty());
 }
 
@@ -95,7 +95,7 @@ fn routes_share_a_channel_where_one_is_named() {
 }
 
 #[test]
-fn a_seed_has_its_mesh_and_what_is_asked_for() {
+fn mesh_depends_on_seed() {
     let drawn = |seed: u64| {
         read(&mesh(&format!(
             "nodes = 32\nrouting = \"zone-disjoint\"\nmethod = \"optimal\"\nties = \"random\"\n\
@@ -137,7 +137,7 @@ fn weak_links_weigh_more_by_tries_and_by_airtime() {
 }
 
 #[test]
-fn a_route_too_few_is_a_warning() {
+fn missing_route_warns() {
     let keys = format!("{PLACED}routing = \"zone-disjoint\"\n");
     let scenario = read(&mesh(&keys));
     assert_eq!(scenario.paths.len(), 1);
@@ -150,7 +150,7 @@ fn a_route_too_few_is_a_warning() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn mesh_errors_have_lines() {
     for (keys, said) in [
         (
             "",
@@ -202,7 +202,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "nodes = 4\nplacement = \"grid\"\nrequire = \"none\"",
-            "mesh.destination_near: no links lead there from \"n0\"",
+            "mesh.destination_near: no links connect it with \"n0\"",
         ),
         (
             "nodes = 9\n[[node]]\nname = \"a\"",
@@ -216,7 +216,7 @@ fn what_is_wrong_is_said_with_its_line() {
 }
 
 #[test]
-fn the_impossible_ends_with_the_probability_that_was_seen() {
+fn impossible_mesh_error_has_probability() {
     let error = parse(&mesh(
         "nodes = 3\narea = [\"100 km\", \"100 km\"]\nrequire_routes = { zone = 2 }",
     ))
@@ -275,15 +275,18 @@ fn a_path_may_be_looked_for() {
 }
 
 #[test]
-fn a_path_that_cannot_be_looked_for_says_why() {
+fn path_search_failure_has_reason() {
     for (keys, said) in [
         (
             "from = \"s\"",
             "path.p.to: missing; allowed: \"a\", \"b\", \"d\", \"s\"",
         ),
         ("from = \"s\"\nto = \"e\"", "no node is called \"e\""),
-        ("from = \"d\"\nto = \"s\"", "no links lead there from \"d\""),
-        ("from = \"s\"\nto = \"s\"", "must be another node than from"),
+        ("from = \"d\"\nto = \"s\"", "no links connect it with \"d\""),
+        (
+            "from = \"s\"\nto = \"s\"",
+            "must be another node than `from`",
+        ),
         (
             "hops = [\"sa\", \"ad\"]\nrouting = \"shortest\"",
             "only with from",

@@ -54,17 +54,17 @@ fn one_entry_makes_many() {
         paths,
         [("up-1", &[0, 3][..]), ("up-2", &[1, 3]), ("up-3", &[2, 3])]
     );
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     assert_eq!(
         (flow.paths.as_slice(), flow.in_turn),
         (&[0, 1, 2][..], true)
     );
-    let alone: Vec<Vec<usize>> = (0..5).map(|number| flow.alone(number).paths).collect();
+    let alone: Vec<Vec<usize>> = (0..5).map(|number| flow.instance(number).paths).collect();
     assert_eq!(alone, [[0], [1], [2], [0], [1]]);
 }
 
 #[test]
-fn what_is_written_out_reads_back() {
+fn to_toml_round_trips() {
     let mut scenario = read(STAR).unwrap();
     let again = read(&scenario.to_toml()).unwrap();
     scenario.warnings = again.warnings.clone();
@@ -72,12 +72,12 @@ fn what_is_written_out_reads_back() {
 }
 
 #[test]
-fn a_pattern_means_links_by_their_numbers() {
+fn pattern_selects_numbered_links() {
     let text = "[[link]]\nname = 'sat'\ncount = 12\nrate = '1 Mbit/s'\n\
                 [[link]]\nname = 'dsl'\nrate = '5 Mbit/s'\n\
                 [transport]\npaths = ['dsl', 'sat-*']\n";
     let scenario = read(text).unwrap();
-    let names = scenario.first().paths.iter();
+    let names = scenario.measured_flow().paths.iter();
     let names: Vec<&str> = names
         .map(|path| scenario.paths[*path].name.as_str())
         .collect();
@@ -89,7 +89,7 @@ fn a_pattern_means_links_by_their_numbers() {
 const LONG: &str = "a-name-of-sixty-two-characters-which-is-too-long-with-a-number";
 
 #[test]
-fn what_is_wrong_is_told() {
+fn invalid_count_is_error() {
     let link = "[[link]]\nname = 'a'\nrate = '1 Mbit/s'\n";
     for (text, error) in [
         (
@@ -127,7 +127,7 @@ fn what_is_wrong_is_told() {
         ),
         (
             format!("{link}count = 2\n[transport]\npaths = ['a-1', 'a-*']\n"),
-            "x.toml:6:9: transport.paths = [\"a-1\", \"a-*\"]: \"a-1\" stands there twice",
+            "x.toml:6:9: transport.paths = [\"a-1\", \"a-*\"]: \"a-1\" is listed twice",
         ),
         (
             format!("{link}count = 2\n[transport]\npaths = ['b-*']\n"),
@@ -151,7 +151,7 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
-fn who_takes_turns_with_too_many_paths_is_told() {
+fn unused_in_turn_paths_warn() {
     let text = STAR.replace("count = 5", "count = 2");
     let scenario = read(&text).unwrap();
     assert_eq!(
@@ -170,7 +170,7 @@ fn many(users: usize) -> String {
 }
 
 #[test]
-fn as_many_as_there_may_be_are_read() {
+fn list_is_read_up_to_limit() {
     let scenario = read(&many(65_534)).unwrap();
     assert_eq!(
         (scenario.links.len(), scenario.paths.len()),

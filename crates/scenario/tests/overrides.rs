@@ -8,7 +8,7 @@ use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::effective;
 
 #[test]
-fn values_are_toml_or_else_text() {
+fn override_value_is_toml_or_text() {
     let scenario = read_with(
         TWO_LINKS,
         &[
@@ -24,9 +24,9 @@ fn values_are_toml_or_else_text() {
     assert_eq!(scenario.links[0].forward.delay, Time::from_millis(50));
     assert_eq!(scenario.links[0].reverse.delay, Time::from_millis(50));
     assert_eq!(scenario.links[1].forward.delay, Time::from_millis(60));
-    assert_eq!(scenario.first().transport.congestion.name(), "lia");
+    assert_eq!(scenario.measured_flow().transport.congestion.name(), "lia");
     assert_eq!(scenario.duration, Time::from_secs(10));
-    assert!(!scenario.first().transport.extensions.sack);
+    assert!(!scenario.measured_flow().transport.extensions.sack);
     assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.01));
     assert_eq!(scenario.title, "2026");
 }
@@ -40,7 +40,7 @@ fn a_star_means_all() {
 }
 
 #[test]
-fn deep_keys_make_room_for_themselves() {
+fn override_creates_missing_tables() {
     let text = format!("{TWO_LINKS}loss = '1 %'\njitter = '5 ms'\n");
     let scenario = read_with(
         &text,
@@ -102,7 +102,7 @@ fn links_in_one_line_can_be_overridden_too() {
 }
 
 #[test]
-fn of_two_keys_that_exclude_each_other_the_override_stays() {
+fn override_replaces_excluded_key() {
     let text = "[[link]]\nname = 'a'\nrate = '1mbit'\nreverse = { trace = 'good.trace' }\n\
         [[link]]\nname = 'b'\ntrace = 'good.trace'\n\
         [[competitor]]\nprotocol = 'mptcp'\npaths = ['a', 'b']\n";
@@ -165,7 +165,7 @@ fn errors_name_the_override() {
 }
 
 #[test]
-fn the_scenario_used_keeps_comments_and_order() {
+fn effective_keeps_comments_and_order() {
     let text = "# mine\n[[link]]\nname = \"wifi\" # at home\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\" # one way\nloss = \"1 %\"\n";
     let overrides = [
         ("link.wifi.delay", "50ms"),
@@ -212,12 +212,12 @@ fn flows_are_overridden_by_name() {
     let errors = |key: &str| errors_with(&text, &[(key, "1")]);
     assert_eq!(
         errors("transport.congestion"),
-        "--set: transport.congestion: the file has neither [transport] nor [traffic], but flows of their own; \
+        "--set: transport.congestion: the file has [[flow]] entries in place of [transport] and [traffic]; \
          allowed: flow.video.congestion"
     );
     assert_eq!(
         errors("traffic.size"),
-        "--set: traffic.size: the file has neither [transport] nor [traffic], but flows of their own; \
+        "--set: traffic.size: the file has [[flow]] entries in place of [transport] and [traffic]; \
          allowed: flow.video.traffic.size"
     );
     assert_eq!(

@@ -24,7 +24,7 @@ fn the_fuzz_corpus() {
     let mut said = String::new();
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        let outcome = match properties::hold(&fs::read(&file).unwrap()) {
+        let outcome = match properties::check(&fs::read(&file).unwrap()) {
             Ok(scenario) if scenario.warnings.is_empty() => "right".to_owned(),
             Ok(scenario) => format!("right, but: {}", scenario.warnings.join("\n    ")),
             Err(errors) => errors.to_string().replace('\n', "\n    "),
@@ -39,7 +39,7 @@ fn the_fuzz_corpus() {
 }
 
 #[test]
-fn what_is_no_scenario_file_is_refused_at_once() {
+fn non_text_file_is_refused() {
     let zeros = vec![0; MAX_SCENARIO_BYTES + 1];
     let too_large = "zeros: larger than 32 MiB, too large for a scenario";
     assert_eq!(decode(&zeros, "zeros").unwrap_err().to_string(), too_large);
@@ -58,7 +58,7 @@ fn what_is_no_scenario_file_is_refused_at_once() {
 /// Of many errors fifty are kept with positions, and the rest are counted; a list is read up to its
 /// largest length. Both bound the work.
 #[test]
-fn of_large_files_of_errors_fifty_are_kept() {
+fn error_list_keeps_first_fifty() {
     const LINES: usize = 70_000;
     const LONGEST_LIST: usize = 65_535;
     let keys: String = (0..LINES).map(|n| format!("key{n}=1\n")).collect();
@@ -239,7 +239,7 @@ proptest! {
         for (part, wanted) in [(PATH, with_path), (COMPETITOR, with_competitor), (FLOW, with_flow)] {
             text.push_str(if wanted { part } else { "" });
         }
-        let _ = properties::hold(format!("{sets}{text}").as_bytes());
+        let _ = properties::check(format!("{sets}{text}").as_bytes());
     }
 
     #[test]
@@ -248,12 +248,12 @@ proptest! {
         let cut = cut.min(text.len());
         let end = (cut + length).min(text.len());
         text.splice(cut..end, new.chars());
-        let _ = properties::hold(text.into_iter().collect::<String>().as_bytes());
+        let _ = properties::check(text.into_iter().collect::<String>().as_bytes());
     }
 
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = properties::hold(&bytes);
+        let _ = properties::check(&bytes);
     }
 
     #[test]

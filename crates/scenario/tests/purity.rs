@@ -55,7 +55,7 @@ fn pure_crates_depend_on_no_driver() {
 }
 
 #[test]
-fn the_check_finds_what_it_looks_for() {
+fn purity_check_finds_impurities() {
     for (code, impure) in [
         ("use std::fs;", true),
         ("use std::{fmt, thread};", true),

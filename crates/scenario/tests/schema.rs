@@ -32,7 +32,7 @@ fn it_closes_every_table() {
 }
 
 #[test]
-fn it_knows_words_defaults_and_what_excludes_what() {
+fn schema_has_words_defaults_and_exclusions() {
     let schema = schema();
     let link = &schema["properties"]["link"]["items"];
     assert_eq!(link["required"], json!(["name"]));

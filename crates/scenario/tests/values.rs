@@ -103,7 +103,7 @@ fn an_endpoint_has_the_lengths_of_its_packets() {
 }
 
 #[test]
-fn zero_alone_needs_no_percent_sign() {
+fn bare_zero_is_valid_percentage() {
     for (written, loss) in [("0", 0.0), ("0.0", 0.0), ("\"100 %\"", 1.0)] {
         let text = format!("[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\nloss = {written}\n");
         let scenario = Scenario::parse(&text, "test", &[], &mut |_| Err("none".into()))

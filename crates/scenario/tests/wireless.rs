@@ -246,7 +246,7 @@ fn channels_are_of_many_kinds() {
 }
 
 #[test]
-fn a_link_that_carries_nothing_is_warned_of_with_its_margin() {
+fn weak_link_warning_has_margin() {
     for (change, said) in [
         (
             ("10 m", "400 m"),

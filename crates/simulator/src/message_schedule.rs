@@ -164,7 +164,7 @@ mod tests {
         for seed in 1..=5 {
             let simulated = simulate(&scenario, seed, &Options::default()).unwrap();
             let mut schedule = MessageSchedule::new(
-                &scenario.first().traffic,
+                &scenario.measured_flow().traffic,
                 Time::ZERO,
                 Time::MAX,
                 stream(seed, "flow/traffic"),

@@ -7,7 +7,7 @@ mod mesh;
 mod silence;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Scenario};
+use ropewalk_scenario::{FlowOrigin, Scenario};
 
 use crate::air::Air;
 use crate::observer::Observer;
@@ -181,7 +181,7 @@ pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     fn competitors(&self) -> Vec<CompetitorSummary> {
         let entries = self.scenario.flows.iter().enumerate();
-        let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);
+        let competitors = entries.filter(|(_, flow)| flow.origin == FlowOrigin::Competitor);
         competitors
             .map(|(entry, competitor)| CompetitorSummary {
                 name: competitor.name.clone(),

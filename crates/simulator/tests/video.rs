@@ -144,7 +144,8 @@ fn share_of_second(protocol: &str, links: [(&str, u32); 2]) -> f64 {
 #[test]
 fn expensive_link_share_is_similar_for_aggregation_and_mptcp() {
     let links = [("3 Mbit/s", 1), ("15 Mbit/s", 10)];
-    let [subflows, carriers] = ["mptcp", "aggregation"].map(|protocol| share_of_second(protocol, links));
+    let [subflows, carriers] =
+        ["mptcp", "aggregation"].map(|protocol| share_of_second(protocol, links));
     assert!((20.0..40.0).contains(&subflows), "{subflows}");
     assert!((subflows - carriers).abs() < 5.0, "{subflows} {carriers}");
 }

@@ -19,7 +19,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::counters::Counters;
 use ropewalk_testbed::traffic::{
-    PathEnds, Plan, Session, SocketProtocol, outcome, run_client, run_server,
+    ConnectionPlan, PathEnds, Session, SocketProtocol, outcome, run_client, run_server,
 };
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use rustix::time::{ClockId, clock_gettime};
@@ -75,13 +75,15 @@ fn inside<T>(namespace: Option<&str>, run: impl FnOnce() -> T) -> Result<T, Fail
 
 type Namespaces = [Option<String>; 2];
 
-fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namespaces)>, Failure> {
+fn arguments(
+    given: impl Iterator<Item = String>,
+) -> Result<Option<(ConnectionPlan, Namespaces)>, Failure> {
     let mut namespaces: Namespaces = [None, None];
     let (mut size, mut rate, mut poisson) = (None, None, false);
     let (mut message, mut device) = (Bytes::new(200), None);
-    let mut plan = Plan {
+    let mut plan = ConnectionPlan {
         congestion: Some("cubic".to_owned()),
-        ..Plan::new(
+        ..ConnectionPlan::new(
             SocketProtocol::Tcp,
             Traffic::Bulk { size: None },
             Time::from_secs(10),

@@ -16,7 +16,7 @@ use crate::kernel;
 use crate::network::Testbed;
 
 /// Longest blocking call, so that the end of the run is noticed.
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const CHUNK: usize = 128 << 10;
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Flow {
 
 /// Result of one flow, defined as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Delivered {
+pub(crate) struct FlowResult {
     pub(crate) entry: usize,
     pub(crate) bytes: u64,
     /// 10^6 bit/s from its start or the end of the warm-up, the later of both, to the end of the
@@ -64,7 +64,7 @@ impl Competitors {
         };
         for (entry, flow) in scenario.flows.iter().enumerate().skip(1) {
             for number in 0..flow.count {
-                let alone = flow.alone(number);
+                let alone = flow.instance(number);
                 let flow = competitors.flow(entry, &alone, scenario.warmup, testbed)?;
                 competitors.flows.push(flow);
             }
@@ -72,7 +72,7 @@ impl Competitors {
         Ok(competitors)
     }
 
-    pub(crate) fn stop(self, scenario: &Scenario) -> Vec<Delivered> {
+    pub(crate) fn stop(self, scenario: &Scenario) -> Vec<FlowResult> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);
         let mut delivered = Vec::new();
@@ -86,7 +86,7 @@ impl Competitors {
             }
             let from = scenario.flows[flow.entry].start.max(scenario.warmup);
             let seconds = now.saturating_sub(from).as_secs_f64();
-            delivered.push(Delivered {
+            delivered.push(FlowResult {
                 entry: flow.entry,
                 bytes,
                 goodput_mbps: if seconds > 0.0 {
@@ -148,8 +148,8 @@ fn open(address: IpAddr, congestion: &str) -> std::io::Result<Socket> {
     };
     let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(congestion.as_bytes())?;
-    socket.set_read_timeout(Some(LOOK))?;
-    socket.set_write_timeout(Some(LOOK))?;
+    socket.set_read_timeout(Some(CHECK_INTERVAL))?;
+    socket.set_write_timeout(Some(CHECK_INTERVAL))?;
     // A reset, so that no connection outlives the run.
     socket.set_linger(Some(Duration::ZERO))?;
     socket.bind(&SocketAddr::new(address, 0).into())?;
@@ -162,7 +162,7 @@ fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: I
         return;
     };
     while !stop.load(Ordering::Relaxed) && Instant::now() < begin {
-        sleep(LOOK.min(begin.saturating_duration_since(Instant::now())));
+        sleep(CHECK_INTERVAL.min(begin.saturating_duration_since(Instant::now())));
     }
     while !stop.load(Ordering::Relaxed) {
         match socket.connect(&to.into()) {
@@ -183,7 +183,7 @@ fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: I
     }
     // Written data have yet to arrive; a reset would discard them.
     while !stop.load(Ordering::Relaxed) {
-        sleep(LOOK);
+        sleep(CHECK_INTERVAL);
     }
 }
 
@@ -193,7 +193,7 @@ fn receive(listener: &Socket, stop: &AtomicBool, measured: Instant, counts: &Cou
     while !stop.load(Ordering::Relaxed) {
         let Some(socket) = &mut accepted else {
             if let Ok((socket, _)) = listener.accept()
-                && socket.set_read_timeout(Some(LOOK)).is_ok()
+                && socket.set_read_timeout(Some(CHECK_INTERVAL)).is_ok()
             {
                 accepted = Some(socket);
             }

@@ -43,12 +43,12 @@ impl Counters {
 
     /// Increase of each counter since `before`; zeros are left out.
     pub fn since(&self, before: &Counters) -> BTreeMap<String, u64> {
-        let grown = |(name, &value): (&String, &i64)| {
-            let grown = value - before.0.get(name).copied().unwrap_or(0);
-            let counts = grown > 0 && !GAUGES.contains(&name.as_str());
-            counts.then(|| (name.clone(), grown as u64))
+        let increase = |(name, &value): (&String, &i64)| {
+            let increase = value - before.0.get(name).copied().unwrap_or(0);
+            let counts = increase > 0 && !GAUGES.contains(&name.as_str());
+            counts.then(|| (name.clone(), increase as u64))
         };
-        self.0.iter().filter_map(grown).collect()
+        self.0.iter().filter_map(increase).collect()
     }
 
     /// The counter with this name, if the kernel has it.
@@ -136,23 +136,23 @@ MPTcpExt: 1 2
     }
 
     #[test]
-    fn what_has_grown_is_told_but_not_states() {
-        let grown = counters(AFTER).since(&counters(BEFORE));
+    fn differences_exclude_gauges() {
+        let increase = counters(AFTER).since(&counters(BEFORE));
         let expected = [
             ("MPTcpExtMPCapableSYNTX", 1),
             ("MPTcpExtMPJoinSynTx", 2),
             ("TcpActiveOpens", 1),
         ];
         assert_eq!(
-            grown,
+            increase,
             expected
-                .map(|(name, grown)| (name.to_owned(), grown))
+                .map(|(name, increase)| (name.to_owned(), increase))
                 .into()
         );
     }
 
     #[test]
-    fn what_is_not_counters_is_an_error_with_its_line() {
+    fn malformed_counters_error_has_line() {
         for (text, line) in [
             ("Tcp: A B\nTcp: 1\n", 2),
             ("Tcp: A\nTcpExt: 1\n", 2),
@@ -165,7 +165,7 @@ MPTcpExt: 1 2
     }
 
     #[test]
-    fn this_kernel_has_those_of_tcp() {
+    fn kernel_has_tcp_counters() {
         let counters = Counters::read().unwrap();
         assert!(counters.get("TcpActiveOpens").is_some());
         assert!(counters.get("TcpExtTCPTimeouts").is_some());

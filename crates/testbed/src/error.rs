@@ -25,20 +25,20 @@ pub enum Error {
     },
     /// The process is not root, and there is no user namespace.
     #[error(
-        "the testbed needs root or a user namespace, and the kernel gives none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
+        "the testbed needs root or a user namespace, and the kernel allows none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
     )]
     NoUserNamespace(#[source] io::Error),
     /// Only a process with one thread can move into a user namespace.
     #[error("the testbed needs root, or a process of one thread: this one has more")]
     Threads,
     /// The process cannot be tied to its parent's lifetime.
-    #[error("cannot ask to end with the process that started this one: {0}")]
+    #[error("cannot tie this process to its parent's lifetime: {0}")]
     NoParent(#[source] io::Error),
     /// No network namespace could be created.
-    #[error("cannot make a network namespace: {0}")]
+    #[error("cannot create a network namespace: {0}")]
     NoNamespace(#[source] io::Error),
     /// No TUN device could be created.
-    #[error("cannot make a TUN device of /dev/net/tun: {0}")]
+    #[error("cannot create a TUN device with /dev/net/tun: {0}")]
     NoTun(#[source] io::Error),
     /// The kernel rejected a setting of a namespace.
     #[error("cannot set {name} to {value:?}: {source}")]
@@ -93,7 +93,7 @@ pub enum Error {
     #[error(transparent)]
     Traffic(#[from] TrafficError),
     /// A competitor has no socket.
-    #[error("cannot make a socket for a competitor: {0}")]
+    #[error("cannot create a socket for a competitor: {0}")]
     Competitor(#[source] io::Error),
     /// The emulator failed.
     #[error("the link emulator stopped: {0}")]

@@ -27,30 +27,30 @@ use tokio::sync::oneshot;
 use crate::error::Error;
 use crate::links::links;
 use crate::network::Testbed;
-use crate::traffic::{Subflow, grown, mbps};
+use crate::traffic::{Subflow, increase, mbps};
 
 const PORT: u16 = 4433;
 /// Sampling interval of the carriers, and so the longest unmeasured time of a replaced carrier.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A relay and a proxy, running until stopped.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     pub(crate) proxy: SocketAddr,
-    relay: Running<()>,
-    near: Running<Vec<Counted>>,
+    relay: RuntimeThread<()>,
+    near: RuntimeThread<Vec<CarrierCounts>>,
 }
 
 /// A thread with a Tokio runtime, which ends on request.
 #[derive(Debug)]
-struct Running<T> {
+struct RuntimeThread<T> {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<T>,
 }
 
 /// Counters of a path's carriers after the warm-up, and before.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct CarrierCounts {
     before: Count,
     all: Count,
     srtt: Option<Time>,
@@ -112,7 +112,7 @@ impl Gateway {
             },
             association,
             congestion: congestion.map(str::to_owned),
-            classes: match scenario.first().traffic.deadline() {
+            classes: match scenario.measured_flow().traffic.deadline() {
                 Some(deadline) => Classes::all(Class::Streaming, deadline.min(LONGEST)),
                 None => Classes::default(),
             },
@@ -149,7 +149,7 @@ impl Gateway {
         let counted = self.near.end();
         self.relay.end();
         let span = measured.as_secs_f64();
-        let paths = scenario.first().paths.iter().zip(counted);
+        let paths = scenario.measured_flow().paths.iter().zip(counted);
         let subflows = paths.map(|(&path, counted)| {
             let (all, before) = (counted.all, counted.before);
             Subflow {
@@ -157,7 +157,7 @@ impl Gateway {
                 share: None,
                 goodput_mbps: Some(mbps(all.acknowledged - before.acknowledged, span)),
                 segments_sent: None,
-                retransmissions: grown(Some(all.retransmissions), Some(before.retransmissions)),
+                retransmissions: increase(Some(all.retransmissions), Some(before.retransmissions)),
                 timeouts: None,
                 spurious_retransmissions: None,
                 resent_bytes: Some(all.resent - before.resent),
@@ -168,7 +168,7 @@ impl Gateway {
     }
 }
 
-impl<T> Running<T> {
+impl<T> RuntimeThread<T> {
     fn end(self) -> T {
         let _ = self.stop.send(());
         let ended = self.thread.join();
@@ -221,7 +221,7 @@ fn run<T, F>(
     testbed: &Testbed,
     at_server: bool,
     task: impl FnOnce(oneshot::Receiver<()>) -> F + Send + 'static,
-) -> Result<Running<T>, Error>
+) -> Result<RuntimeThread<T>, Error>
 where
     T: Send + 'static,
     F: Future<Output = T>,
@@ -254,7 +254,7 @@ where
         let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ended.expect("it said that it runs")
     });
-    Ok(Running { stop, thread })
+    Ok(RuntimeThread { stop, thread })
 }
 
 async fn count(
@@ -262,12 +262,12 @@ async fn count(
     links: &[u32],
     warmup: Instant,
     mut stop: oneshot::Receiver<()>,
-) -> Vec<Counted> {
+) -> Vec<CarrierCounts> {
     let mut carriers: BTreeMap<CarrierId, (u32, Count, Option<Time>)> = BTreeMap::new();
     let mut before = vec![Count::default(); links.len()];
     let mut is_warm = false;
     loop {
-        let next = Instant::now() + LOOK;
+        let next = Instant::now() + CHECK_INTERVAL;
         let next = if is_warm { next } else { next.min(warmup) };
         let stopped = tokio::select! {
             () = tokio::time::sleep_until(next.into()) => false,
@@ -289,7 +289,7 @@ async fn count(
         if stopped {
             let counted =
                 sums.zip(before)
-                    .map(|((all, srtt), before)| Counted { before, all, srtt });
+                    .map(|((all, srtt), before)| CarrierCounts { before, all, srtt });
             return counted.collect();
         }
     }

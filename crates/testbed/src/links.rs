@@ -8,7 +8,7 @@ use ropewalk_scenario::{Quota, Scenario};
 use crate::network::Testbed;
 
 pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
-    scenario.first().paths.iter().map(|&path| {
+    scenario.measured_flow().paths.iter().map(|&path| {
         let egress = Egress::Address(testbed.plan.paths[path].client[0]);
         let hops = scenario.paths[path].hops.iter();
         Link {

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{
     Diagnosis, Emulation, EmulatorKind, Error, Report, Request, acquire, die_with_parent, doctor,
-    emulate, world,
+    emulate, run_scenario,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -135,7 +135,7 @@ fn run(request: &Request) -> Result<Report, Error> {
     // Must precede the second thread.
     acquire()?;
     die_with_parent().map_err(Error::NoParent)?;
-    world(request)
+    run_scenario(request)
 }
 
 /// Failure of a run, whose exit status shows whether the machine is the reason.

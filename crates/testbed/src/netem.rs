@@ -8,15 +8,15 @@ use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Queu
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
+use crate::address_plan::AddressPlan;
 use crate::error::Error;
-use crate::plan::Plan;
 
 /// Packet size for converting a queue limit from bytes to packets.
 const FULL_PACKET: u64 = 1500;
 
 /// Commands for `tc -batch` at the client and at the server. Fails if netem does not support the
 /// scenario.
-pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2], Error> {
+pub(crate) fn lines(scenario: &Scenario, plan: &AddressPlan) -> Result<[Vec<String>; 2], Error> {
     let mut lines = [Vec::new(), Vec::new()];
     let mut used = vec![false; scenario.links.len()];
     for (path, planned) in scenario.paths.iter().zip(&plan.paths) {
@@ -48,8 +48,8 @@ pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2]
 /// Lines of `ip` that create the devices in the client's namespace. Without ARP a device takes its
 /// own Ethernet address for the other's, so both ends have the same. Packets leave one by one, as
 /// on a link.
-pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
-    let pair = |(number, path): (usize, &crate::plan::PathPlan)| {
+pub(crate) fn veth_lines(plan: &AddressPlan, server_thread: i32) -> Vec<String> {
+    let pair = |(number, path): (usize, &crate::address_plan::PathPlan)| {
         let device = &path.device;
         let [high, low] = (number as u16).to_be_bytes();
         let end = format!("address 02:00:00:00:{high:02x}:{low:02x} arp off gso_max_segs 1");
@@ -128,8 +128,8 @@ mod tests {
     fn lines_of(text: &str) -> Result<[Vec<String>; 2], Error> {
         let mut no_traces = |_: &str| Err("none".to_owned());
         let scenario = Scenario::parse(text, "netem.toml", &[], &mut no_traces).unwrap();
-        let metrics = kernel::route_metrics(&scenario.first().transport);
-        lines(&scenario, &Plan::new(&scenario, 1500, metrics))
+        let metrics = kernel::route_metrics(&scenario.measured_flow().transport);
+        lines(&scenario, &AddressPlan::new(&scenario, 1500, metrics))
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_netem_does_not_do_is_refused() {
+    fn netem_refuses_unsupported_links() {
         let outage = "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\ndown = [[\"1 s\", \"2 s\"]]\n";
         assert_eq!(
             lines_of(outage).unwrap_err().to_string(),

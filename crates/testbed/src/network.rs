@@ -7,11 +7,11 @@ use std::time::Instant;
 use ropewalk_network::Network;
 use ropewalk_scenario::Scenario;
 
+use crate::address_plan::AddressPlan;
 use crate::capture::Tap;
 use crate::emulator::{Emulator, PathDevices, Setup};
 use crate::error::Error;
 use crate::namespace::Namespace;
-use crate::plan::Plan;
 use crate::{iproute, kernel, netem, sysctl, tun};
 
 /// A client's and a server's namespace, joined by the paths of a scenario.
@@ -22,7 +22,7 @@ pub struct Testbed {
     /// Namespace of the receiver.
     pub server: Namespace,
     /// Addresses and routes.
-    pub plan: Plan,
+    pub plan: AddressPlan,
     devices: Vec<[File; 2]>,
 }
 
@@ -59,7 +59,7 @@ impl Testbed {
         let testbed = Testbed {
             client: create("client")?,
             server: create("server")?,
-            plan: Plan::for_programs(scenario, mptcp),
+            plan: AddressPlan::for_programs(scenario, mptcp),
             devices: Vec::new(),
         };
         testbed.with_devices()
@@ -82,7 +82,7 @@ impl Testbed {
 
     fn prepare(scenario: &Scenario) -> Result<Testbed, Error> {
         kernel::check(scenario)?;
-        let flow = scenario.first();
+        let flow = scenario.measured_flow();
         let create = |name| {
             let namespace = Namespace::create(name).map_err(Error::NoNamespace)?;
             let settings = kernel::settings(&flow.transport);
@@ -94,7 +94,7 @@ impl Testbed {
         Ok(Testbed {
             client: create("client")?,
             server: create("server")?,
-            plan: Plan::new(scenario, mtu, metrics),
+            plan: AddressPlan::new(scenario, mtu, metrics),
             devices: Vec::new(),
         })
     }

@@ -9,10 +9,10 @@ use ropewalk_simulator::{
     packets_of_link,
 };
 
-use crate::competitors::Delivered;
-use crate::emulator::{Carried, LatenessSummary};
+use crate::competitors::FlowResult;
+use crate::emulator::{EmulatorResult, LatenessSummary};
+use crate::fairness;
 use crate::machine::MachineSummary;
-use crate::shares;
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome, share_out};
 use crate::tunnel;
@@ -64,7 +64,7 @@ pub struct Report {
     pub machine: MachineSummary,
     /// Commands of `tc`, with netem.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tc: Option<Ends<Vec<String>>>,
+    pub tc: Option<PerEnd<Vec<String>>>,
     /// Kernel with its counters.
     pub kernel: KernelSummary,
     /// Captured packets, if there is a capture.
@@ -106,24 +106,24 @@ pub struct KernelSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Increase of its counters, by nstat's names.
-    pub counters: Ends<BTreeMap<String, u64>>,
+    pub counters: PerEnd<BTreeMap<String, u64>>,
 }
 
 /// A value for each end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Ends<T> {
+pub struct PerEnd<T> {
     /// Sending end.
     pub client: T,
     /// Receiving end.
     pub server: T,
 }
 
-pub(crate) struct Measured {
+pub(crate) struct RunMeasurements {
     pub(crate) traffic: TrafficOutcome,
-    pub(crate) others: Vec<Delivered>,
-    pub(crate) carried: Option<Carried>,
+    pub(crate) others: Vec<FlowResult>,
+    pub(crate) carried: Option<EmulatorResult>,
     pub(crate) tc: Option<[Vec<String>; 2]>,
-    pub(crate) counters: Ends<BTreeMap<String, u64>>,
+    pub(crate) counters: PerEnd<BTreeMap<String, u64>>,
     pub(crate) drops: u64,
     pub(crate) machine: MachineSummary,
     pub(crate) congestion: Option<String>,
@@ -131,11 +131,11 @@ pub(crate) struct Measured {
 }
 
 impl Report {
-    pub(crate) fn new(scenario: &Scenario, seed: u64, measured: Measured) -> Report {
+    pub(crate) fn new(scenario: &Scenario, seed: u64, measured: RunMeasurements) -> Report {
         let mut traffic = measured.traffic;
         share_out(&mut traffic.subflows);
         let mut warnings = scenario.warnings.clone();
-        warnings.extend(tunnel::warning(scenario.first()));
+        warnings.extend(tunnel::warning(scenario.measured_flow()));
         warnings.append(&mut traffic.warnings);
         let timeline = traffic.timeline.take();
         let delays = std::mem::take(&mut traffic.delays);
@@ -146,13 +146,17 @@ impl Report {
             (links, cost) = self::links(scenario, carried);
             quota = quotas(scenario, carried);
         }
-        warnings.extend(silence(scenario, &traffic, measured.carried.as_ref()));
+        warnings.extend(no_delivery_warning(
+            scenario,
+            &traffic,
+            measured.carried.as_ref(),
+        ));
         if let Some(lost) = measured.counters.server.get("UdpRcvbufErrors") {
             warnings.push(format!(
                 "not to be trusted: {lost} datagrams found no room at the server's socket"
             ));
         }
-        let (flows, jain_index) = shares::flows(scenario, &traffic, &measured.others);
+        let (flows, jain_index) = fairness::flows(scenario, &traffic, &measured.others);
         let per_gb = |cost| cost_per_gb(cost, traffic.goodput_mbps);
         let cost_per_gb = cost.and_then(per_gb);
         Report {
@@ -164,7 +168,7 @@ impl Report {
             quota,
             cost_per_gb,
             links,
-            competitors: shares::competitors(scenario, &measured.others),
+            competitors: fairness::competitors(scenario, &measured.others),
             flows,
             jain_index,
             captured_packets: measured
@@ -179,7 +183,9 @@ impl Report {
                 cpu_s: carried.cpu_s,
             }),
             machine: measured.machine,
-            tc: measured.tc.map(|[client, server]| Ends { client, server }),
+            tc: measured
+                .tc
+                .map(|[client, server]| PerEnd { client, server }),
             kernel: KernelSummary {
                 release: sysctl::get("kernel.osrelease").unwrap_or_default(),
                 congestion: measured.congestion,
@@ -193,10 +199,10 @@ impl Report {
 }
 
 /// A warning with the reason if the first flow delivered nothing in the measured time.
-fn silence(
+fn no_delivery_warning(
     scenario: &Scenario,
     traffic: &TrafficOutcome,
-    carried: Option<&Carried>,
+    carried: Option<&EmulatorResult>,
 ) -> Option<String> {
     if traffic.delivered_bytes > 0 {
         return None;
@@ -222,7 +228,7 @@ fn silence(
     Some(format!("nothing was delivered: {reason}"))
 }
 
-fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
+fn quotas(scenario: &Scenario, carried: &EmulatorResult) -> Vec<QuotaSummary> {
     let links = scenario.links.iter().zip(&carried.links).enumerate();
     let quotas = links.filter_map(|(number, (link, ways))| {
         let quota = scenario.quota(number)?;
@@ -236,7 +242,7 @@ fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
     quotas.collect()
 }
 
-fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {
+fn links(scenario: &Scenario, carried: &EmulatorResult) -> (Vec<LinkSummary>, Option<f64>) {
     let measured = carried.duration.saturating_sub(scenario.warmup);
     let mut cost = None;
     let links = scenario.links.iter().zip(&carried.links);
@@ -269,7 +275,7 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
     (links.collect(), cost)
 }
 
-fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<f64>) -> Vec<String> {
+fn emulator_warnings(carried: &EmulatorResult, drops: u64, stolen: Option<f64>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(LatenessSummary { p99, max, .. }) = carried.lateness.summary() {
         let mut why = String::new();

@@ -58,19 +58,22 @@ pub enum EmulatorKind {
     Netem,
 }
 
+pub(crate) fn parse(
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    files: &BTreeMap<String, String>,
+) -> Result<Scenario, Error> {
+    let mut read = |name: &str| {
+        let text = files.get(name).cloned();
+        text.ok_or_else(|| "its text was not handed over".to_owned())
+    };
+    Ok(Scenario::parse(text, name, overrides, &mut read)?)
+}
+
 impl Request {
-    /// Error: all errors of the scenario.
     pub(crate) fn parse(&self) -> Result<Scenario, Error> {
-        let mut read = |name: &str| {
-            let text = self.files.get(name).cloned();
-            text.ok_or_else(|| "its text was not handed over".to_owned())
-        };
-        Ok(Scenario::parse(
-            &self.scenario,
-            &self.name,
-            &self.overrides,
-            &mut read,
-        )?)
+        parse(&self.scenario, &self.name, &self.overrides, &self.files)
     }
 
     /// Step of the timeline. Fails if it is no time, or too short for the timeline's largest number

@@ -21,7 +21,7 @@ use crate::network::Testbed;
 
 /// Time to wait for a link's first reply, as in the simulator.
 const TIMEOUT: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 const PORT: u16 = 4434;
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Tunnel {
             if left.is_zero() {
                 return;
             }
-            sleep(left.min(LOOK));
+            sleep(left.min(CHECK_INTERVAL));
         }
     }
 

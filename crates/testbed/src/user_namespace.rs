@@ -11,7 +11,7 @@ use crate::syscalls::unshare_user;
 /// Source of the right to create namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Right {
+pub enum Privilege {
     /// The process runs as root.
     Root,
     /// The process is root in its own user namespace.
@@ -20,7 +20,7 @@ pub enum Right {
 
 /// Gets the right to create network namespaces; moves into a user namespace unless root. Fails if
 /// the kernel allows no user namespace, or the process has several threads.
-pub fn acquire() -> Result<Right, Error> {
+pub fn acquire() -> Result<Privilege, Error> {
     if let Some(right) = right() {
         return Ok(right);
     }
@@ -36,10 +36,10 @@ pub fn acquire() -> Result<Right, Error> {
         Some(libc::EINVAL) => Error::Threads,
         _ => Error::NoUserNamespace(error),
     })?;
-    Ok(Right::UserNamespace)
+    Ok(Privilege::UserNamespace)
 }
 
-pub(crate) fn right() -> Option<Right> {
+pub(crate) fn right() -> Option<Privilege> {
     if !geteuid().is_root() {
         return None;
     }
@@ -48,9 +48,9 @@ pub(crate) fn right() -> Option<Right> {
     let mut columns = map.split_whitespace();
     let everyone = columns.next() == Some("0") && columns.next() == Some("0");
     Some(if everyone {
-        Right::Root
+        Privilege::Root
     } else {
-        Right::UserNamespace
+        Privilege::UserNamespace
     })
 }
 

@@ -129,7 +129,7 @@ fn links_may_have_the_names_of_keywords_of_ip() {
 }
 
 #[test]
-fn what_serves_at_the_far_end_is_a_round_trip_away() {
+fn server_end_is_one_rtt_away() {
     let Some(scenario) = Scenario::new() else {
         return;
     };
@@ -209,7 +209,7 @@ fn processes(word: &str) -> usize {
 }
 
 #[test]
-fn nothing_is_left_however_it_ends() {
+fn run_leaves_no_namespaces() {
     let Some(scenario) = Scenario::new() else {
         return;
     };

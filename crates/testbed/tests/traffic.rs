@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::traffic::{
-    ClientReport, PathEnds, Plan, ServerReport, Session, SocketProtocol, TrafficError,
+    ClientReport, ConnectionPlan, PathEnds, ServerReport, Session, SocketProtocol, TrafficError,
     TrafficOutcome, outcome, run_client, run_server,
 };
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-fn plan(traffic: Traffic) -> Plan {
+fn plan(traffic: Traffic) -> ConnectionPlan {
     let path = PathEnds {
         name: "loopback".to_owned(),
         client: LOOPBACK,
         server: LOOPBACK,
         device: None,
     };
-    Plan {
+    ConnectionPlan {
         seed: 7,
         congestion: Some("reno".to_owned()),
-        ..Plan::new(
+        ..ConnectionPlan::new(
             SocketProtocol::Tcp,
             traffic,
             Time::from_secs(60),
@@ -32,14 +32,14 @@ fn plan(traffic: Traffic) -> Plan {
     }
 }
 
-fn bulk(megabytes: u64) -> Plan {
+fn bulk(megabytes: u64) -> ConnectionPlan {
     plan(Traffic::Bulk {
         size: Some(Bytes::new(megabytes * 1_000_000)),
     })
 }
 
-fn cbr() -> Plan {
-    Plan {
+fn cbr() -> ConnectionPlan {
+    ConnectionPlan {
         duration: Time::from_millis(600),
         ..plan(Traffic::Messages {
             deadline: None,
@@ -62,7 +62,7 @@ fn ends(session: &Session) -> Ends {
     })
 }
 
-fn run(plan: Plan) -> Result<TrafficOutcome, TrafficError> {
+fn run(plan: ConnectionPlan) -> Result<TrafficOutcome, TrafficError> {
     let session = Session::new(plan, Instant::now() + Duration::from_millis(30));
     let (client, server) = ends(&session);
     outcome(&session, client, server)
@@ -71,7 +71,7 @@ fn run(plan: Plan) -> Result<TrafficOutcome, TrafficError> {
 #[test]
 fn a_bulk_transfer_arrives_whole_with_either_congestion_control() {
     for congestion in ["cubic", "reno"] {
-        let outcome = run(Plan {
+        let outcome = run(ConnectionPlan {
             congestion: Some(congestion.to_owned()),
             ..bulk(30)
         });
@@ -104,7 +104,7 @@ fn a_bulk_transfer_arrives_whole_with_either_congestion_control() {
 
 #[test]
 fn pieces_of_bulk_have_a_delay_each() {
-    let outcome = run(Plan {
+    let outcome = run(ConnectionPlan {
         segment: Bytes::new(1000),
         ..plan(Traffic::Bulk {
             size: Some(Bytes::new(100_500)),
@@ -116,7 +116,7 @@ fn pieces_of_bulk_have_a_delay_each() {
 
 #[test]
 fn bulk_without_a_size_ends_with_the_duration() {
-    let outcome = run(Plan {
+    let outcome = run(ConnectionPlan {
         duration: Time::from_millis(1_500),
         warmup: Time::from_millis(500),
         step: Some(Time::from_millis(250)),
@@ -165,7 +165,7 @@ fn messages_arrive_when_they_are_due() {
 #[test]
 fn poisson_messages_are_those_of_the_seed() {
     let poisson = |seed| {
-        run(Plan {
+        run(ConnectionPlan {
             seed,
             duration: Time::from_millis(400),
             ..plan(Traffic::Messages {
@@ -185,14 +185,14 @@ fn poisson_messages_are_those_of_the_seed() {
 
 #[test]
 fn fixed_buffers_are_what_was_asked_for() {
-    let outcome = run(Plan {
+    let outcome = run(ConnectionPlan {
         send_buffer: Some(Bytes::from_kib(128)),
         receive_buffer: Some(Bytes::from_kib(128)),
         unsent: Some(16 << 10),
         ..bulk(5)
     });
     assert_eq!(outcome.unwrap().delivered_bytes, 5_000_000);
-    let tiny = run(Plan {
+    let tiny = run(ConnectionPlan {
         receive_buffer: Some(Bytes::new(2)),
         ..bulk(5)
     });
@@ -201,7 +201,7 @@ fn fixed_buffers_are_what_was_asked_for() {
 
 #[test]
 fn a_congestion_control_that_is_none_is_an_error() {
-    let error = run(Plan {
+    let error = run(ConnectionPlan {
         congestion: Some("nonesuch".to_owned()),
         ..bulk(1)
     });
@@ -214,7 +214,7 @@ fn a_congestion_control_that_is_none_is_an_error() {
 
 #[test]
 fn mptcp_is_mptcp() {
-    let outcome = run(Plan {
+    let outcome = run(ConnectionPlan {
         protocol: SocketProtocol::Mptcp,
         step: Some(Time::from_millis(1)),
         ..bulk(30)
@@ -239,7 +239,7 @@ fn mptcp_is_mptcp() {
 
 #[test]
 fn a_path_without_a_subflow_is_told_of() {
-    let mut plan = Plan {
+    let mut plan = ConnectionPlan {
         protocol: SocketProtocol::Mptcp,
         ..bulk(1)
     };

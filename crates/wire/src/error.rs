@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// The bytes are truncated, or a length field is too large.
-    #[error("{got} bytes where {needed} are needed")]
+    #[error("{got} bytes; needed: at least {needed}")]
     Truncated {
         /// Minimum number of bytes.
         needed: usize,
@@ -17,7 +17,7 @@ pub enum Malformed {
     #[error("unknown IP version {0}")]
     Version(u8),
     /// A length field is below the header's own length.
-    #[error("length field says {0} bytes, less than the header takes")]
+    #[error("length field of {0} bytes is below the header length")]
     Length(usize),
     /// The 802.11 frame is not data, RTS, CTS or ACK.
     #[error("unknown kind of MAC frame {0:#04x}")]
@@ -49,7 +49,7 @@ pub enum Malformed {
 
 /// The options exceed the 40 bytes of a TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("options take {0} bytes, a TCP header has room for 40")]
+#[error("TCP options of {0} bytes; allowed: at most 40")]
 pub struct OptionsTooLong(
     /// Length with padding.
     pub usize,

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_fragmented_is_not() {
+    fn dont_fragment_is_respected() {
         let mut packet = packet(&[1; 100], &[]);
         packet[6] |= 0x40;
         assert_eq!(fragments(&packet, 76), None);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_fragments_and_nobody_get_no_answer() {
+    fn errors_fragments_and_multicast_get_no_reply() {
         let error = packet("192.0.2.1", "10.9.0.2", protocol::ICMP, &[11; 1400]);
         let error_v6 = packet("2001:db8::1", "fd00::2", protocol::ICMPV6, &[1; 1400]);
         let nobody = packet("0.0.0.0", "10.9.0.2", protocol::UDP, &[7; 1400]);

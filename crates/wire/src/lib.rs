@@ -93,7 +93,7 @@ pub mod udp;
 pub mod wifi;
 
 pub use checksum::Checksum;
-pub use connection::{Connection, Side, Start, Unusable, WireSegment};
+pub use connection::{Connection, InitialNumbers, SegmentError, Side, WireSegment};
 pub use error::{Malformed, OptionsTooLong};
 pub use fragment::fragments;
 pub use icmp::{packet_too_big, prohibited};

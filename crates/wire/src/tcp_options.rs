@@ -89,7 +89,7 @@ impl<'a> TcpOption<'a> {
                 value: u32_at(bytes, 2),
                 echo: u32_at(bytes, 6),
             },
-            (MULTIPATH, 3..) if !MptcpOption::knows(bytes[2] >> 4) => unknown(bytes),
+            (MULTIPATH, 3..) if !MptcpOption::is_known_subtype(bytes[2] >> 4) => unknown(bytes),
             (MULTIPATH, 3..) => match MptcpOption::parse(bytes) {
                 Some(option) => TcpOption::Multipath(option),
                 None => return Err(impossible_length(bytes)),

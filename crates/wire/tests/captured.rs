@@ -148,7 +148,7 @@ fn checksums_are_right_and_wrong_after_any_change() {
 }
 
 #[test]
-fn we_write_what_linux_wrote() {
+fn emission_matches_linux() {
     for hex in ALL {
         let captured = bytes(hex);
         assert_eq!(

@@ -36,15 +36,15 @@ const GATEWAY_FRAMES: &[(&str, &str)] = &[
     ("join_cut", "a part of a join"),
     (
         "join_name_not_utf8",
-        "a name that is none: UTF-8 of 1 to 64 bytes",
+        "invalid name; allowed: UTF-8 of 1 to 64 bytes",
     ),
     (
         "join_name_too_long",
-        "a name that is none: UTF-8 of 1 to 64 bytes",
+        "invalid name; allowed: UTF-8 of 1 to 64 bytes",
     ),
     (
         "join_no_name",
-        "a name that is none: UTF-8 of 1 to 64 bytes",
+        "invalid name; allowed: UTF-8 of 1 to 64 bytes",
     ),
     ("join_resumes_quota", "lte and 0 frames"),
     ("join_then_data", "lte and 1 frames"),
@@ -52,22 +52,22 @@ const GATEWAY_FRAMES: &[(&str, &str)] = &[
         "join_twice",
         "lte and 0 frames, then: unknown frame type 64",
     ),
-    ("join_version_9", "version 9 of the protocol, known is 1"),
+    ("join_version_9", "protocol version 9; supported: 1"),
     (
         "offset_too_far",
-        "0 frames, then: offset 4611686018427387903, allowed are those below 2^62",
+        "0 frames, then: offset 4611686018427387903; allowed: below 2^62",
     ),
     ("payload_cut", "1 frames, the last without 6 bytes"),
     (
         "payload_too_long",
-        "0 frames, then: payload of 65473 bytes, allowed are at most 65472",
+        "0 frames, then: payload of 65473 bytes; allowed: at most 65472",
     ),
     ("reserved_flags", "1 frames"),
     ("stream_zero", "0 frames, then: frame of stream 0"),
     ("unknown_type", "1 frames, then: unknown frame type 10"),
     (
         "window_too_far",
-        "0 frames, then: offset 4611686018427387904, allowed are those below 2^62",
+        "0 frames, then: offset 4611686018427387904; allowed: below 2^62",
     ),
 ];
 
@@ -76,26 +76,26 @@ const PACKETS: &[(&str, &str)] = &[
         "capable_data_checksum",
         "IPv4, TCP with 2 options, 10 bytes",
     ),
-    ("empty", "0 bytes where 20 are needed"),
+    ("empty", "0 bytes; needed: at least 20"),
     ("ethernet_padding", "IPv4, TCP with 0 options, 0 bytes"),
     ("icmp", "IPv4, 1, 12 bytes"),
     ("ipv4_fragment_first", "a fragment"),
     ("ipv4_fragment_last", "a fragment"),
     (
         "ipv4_ihl_4",
-        "length field says 16 bytes, less than the header takes",
+        "length field of 16 bytes is below the header length",
     ),
     ("ipv4_router_alert", "IPv4, TCP with 0 options, 3 bytes"),
-    ("ipv4_total_past_end", "40 bytes where 41 are needed"),
+    ("ipv4_total_past_end", "40 bytes; needed: at least 41"),
     (
         "ipv4_total_zero",
-        "length field says 0 bytes, less than the header takes",
+        "length field of 0 bytes is below the header length",
     ),
     (
         "ipv6_extension_headers",
         "IPv6, TCP with 1 options, 3 bytes",
     ),
-    ("ipv6_extension_past_end", "56 bytes where 64 are needed"),
+    ("ipv6_extension_past_end", "56 bytes; needed: at least 64"),
     ("ipv6_fragment_first", "a fragment"),
     ("ipv6_fragment_last", "a fragment"),
     ("ipv6_nine_extension_headers", "too many extension headers"),
@@ -109,12 +109,12 @@ const PACKETS: &[(&str, &str)] = &[
     ("linux_remove_address", "IPv4, TCP with 3 options, 0 bytes"),
     ("linux_syn", "IPv4, TCP with 5 options, 0 bytes"),
     ("linux_syn_ack", "IPv4, TCP with 5 options, 0 bytes"),
-    ("tcp_cut_short", "19 bytes where 20 are needed"),
+    ("tcp_cut_short", "19 bytes; needed: at least 20"),
     (
         "tcp_offset_4",
-        "length field says 16 bytes, less than the header takes",
+        "length field of 16 bytes is below the header length",
     ),
-    ("tcp_offset_past_end", "24 bytes where 28 are needed"),
+    ("tcp_offset_past_end", "24 bytes; needed: at least 28"),
     (
         "tcp_options_too_close",
         "IPv4, TCP with 13 options, 3 bytes",
@@ -130,9 +130,9 @@ const PACKETS: &[(&str, &str)] = &[
     ),
     (
         "udp_length_7",
-        "length field says 7 bytes, less than the header takes",
+        "length field of 7 bytes is below the header length",
     ),
-    ("udp_length_past_end", "11 bytes where 12 are needed"),
+    ("udp_length_past_end", "11 bytes; needed: at least 12"),
     ("udp_shorter_than_ip", "IPv4, UDP, 5 bytes"),
     ("udp_v4", "IPv4, UDP, 5 bytes"),
     ("udp_v4_no_checksum", "IPv4, UDP, 5 bytes"),
@@ -208,19 +208,19 @@ const TCP_OPTIONS: &[(&str, &str)] = &[
 #[test]
 fn connections() {
     replay("connection", CONNECTIONS, |bytes| {
-        let [read, refused] = connection::hold(bytes);
+        let [read, refused] = connection::check(bytes);
         format!("{read} read, {refused} refused")
     });
 }
 
 #[test]
 fn gateway_frames() {
-    replay("gateway_frame", GATEWAY_FRAMES, gateway_frame::hold);
+    replay("gateway_frame", GATEWAY_FRAMES, gateway_frame::check);
 }
 
 #[test]
 fn packets() {
-    replay("packet", PACKETS, |bytes| match packet::hold(bytes) {
+    replay("packet", PACKETS, |bytes| match packet::check(bytes) {
         Err(error) => error.to_string(),
         Ok(packet) => {
             let version = match packet.ip {
@@ -256,11 +256,13 @@ fn packets() {
 #[test]
 fn options() {
     replay("tcp_options", TCP_OPTIONS, |bytes| {
-        let said = tcp_options::hold(bytes).into_iter().map(|read| match read {
-            Ok(TcpOption::Multipath(option)) => first_word(&format!("{option:?}")),
-            Ok(option) => first_word(&format!("{option:?}")),
-            Err(error) => error.to_string(),
-        });
+        let said = tcp_options::check(bytes)
+            .into_iter()
+            .map(|read| match read {
+                Ok(TcpOption::Multipath(option)) => first_word(&format!("{option:?}")),
+                Ok(option) => first_word(&format!("{option:?}")),
+                Err(error) => error.to_string(),
+            });
         said.collect::<Vec<_>>().join(", ")
     });
 }

@@ -107,7 +107,7 @@ fn page_has_the_number_and_length_of_each_frame() {
 }
 
 #[test]
-fn what_a_frame_may_say_is_bounded() {
+fn frame_fields_are_bounded() {
     let data = |stream, offset, payload| {
         let frame = Frame::Data {
             stream,

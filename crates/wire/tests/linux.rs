@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ropewalk_transport::{Flags, Segment};
 use ropewalk_wire::{
-    Checksum, Connection, MptcpOption, Packet, Side, Start, TcpFlags, TcpHeader, TcpOption,
-    TcpView, Transport, options_len, payload,
+    Checksum, Connection, InitialNumbers, MptcpOption, Packet, Side, TcpFlags, TcpHeader,
+    TcpOption, TcpView, Transport, options_len, payload,
 };
 
 #[test]
@@ -59,9 +59,9 @@ impl Reading {
             None => {
                 assert_eq!(header.flags, TcpFlags::SYN);
                 self.subflows.push([source, destination]);
-                let start = |address_id| Start {
+                let start = |address_id| InitialNumbers {
                     address_id,
-                    ..Start::default()
+                    ..InitialNumbers::default()
                 };
                 // The client joins from its second address, to the server's second and first.
                 let number = self.subflows.len() - 1;

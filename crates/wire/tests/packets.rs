@@ -120,7 +120,7 @@ fn fragments_are_refused() {
 }
 
 #[test]
-fn what_ip_carries_may_be_wrong() {
+fn invalid_payload_of_ip_is_error() {
     let [v4, _] = datagrams();
     let with = |at: usize, byte: u8| {
         let mut packet = v4.clone();

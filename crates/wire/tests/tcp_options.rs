@@ -195,7 +195,7 @@ fn known_kinds_of_other_lengths() {
 }
 
 #[test]
-fn lengths_that_lead_nowhere_end_the_options() {
+fn invalid_lengths_end_options() {
     let overrun = |kind| Err(Malformed::OptionOverrun { kind });
     for (hex, last) in [
         ("030307 0200 030307", impossible(2, 0)),

@@ -37,7 +37,7 @@ fn udp_header() {
 }
 
 #[test]
-fn udp_never_writes_that_it_has_no_checksum() {
+fn udp_never_emits_zero_checksum() {
     let header = UdpHeader {
         source_port: 0x1234,
         destination_port: 0x5678,
@@ -173,11 +173,11 @@ fn tcp_header_without_room_for_its_options() {
 #[test]
 fn errors_say_what_is_wrong() {
     for (error, said) in [
-        (truncated(20, 3), "3 bytes where 20 are needed"),
+        (truncated(20, 3), "3 bytes; needed: at least 20"),
         (Malformed::Version(5), "unknown IP version 5"),
         (
             Malformed::Length(16),
-            "length field says 16 bytes, less than the header takes",
+            "length field of 16 bytes is below the header length",
         ),
         (Malformed::Fragment, "a fragment"),
         (Malformed::ExtensionHeaders, "too many extension headers"),
@@ -192,6 +192,6 @@ fn errors_say_what_is_wrong() {
     ] {
         assert_eq!(error.to_string(), said);
     }
-    let said = "options take 44 bytes, a TCP header has room for 40";
+    let said = "TCP options of 44 bytes; allowed: at most 40";
     assert_eq!(OptionsTooLong(44).to_string(), said);
 }

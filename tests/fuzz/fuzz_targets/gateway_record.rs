@@ -5,5 +5,5 @@
 mod properties;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = properties::hold(bytes);
+    let _ = properties::check(bytes);
 });

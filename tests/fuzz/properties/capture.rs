@@ -16,7 +16,7 @@ pub struct Tally {
 ///
 /// Positions never decrease. No packet has both a segment and a reason without one. Reading on
 /// after the end or an error returns nothing.
-pub fn hold(bytes: &[u8]) -> Result<Tally, ReadError> {
+pub fn check(bytes: &[u8]) -> Result<Tally, ReadError> {
     let capture = Cursor::new(bytes.to_vec());
     let mut reader = CaptureReader::from_bytes(capture, Unwrapping::default(), HashSet::new())?;
     let (mut tally, mut position) = (Tally::default(), 0);

@@ -10,14 +10,14 @@ const SUBFLOWS: usize = 4;
 ///
 /// Each segment follows a byte with sender (lowest bit: the server) and subflow (next two bits),
 /// and its length in two bytes. Returns the numbers of parsed and rejected segments.
-pub fn hold(mut bytes: &[u8]) -> [usize; 2] {
+pub fn check(mut bytes: &[u8]) -> [usize; 2] {
     let mut connection = Connection::new();
     for number in 0..SUBFLOWS {
-        let start = Start {
+        let start = InitialNumbers {
             address_id: number as u8,
-            ..Start::default()
+            ..InitialNumbers::default()
         };
-        connection.add_subflow(start, Start::default());
+        connection.add_subflow(start, InitialNumbers::default());
     }
     let mut counts = [0, 0];
     while let [who, high, low, rest @ ..] = bytes {

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 /// A message is parsed or rejected; a parsed one is equal after writing and parsing again.
 ///
 /// The first byte selects the kind of message. Returns the message or the error.
-pub fn hold(bytes: &[u8]) -> String {
+pub fn check(bytes: &[u8]) -> String {
     match bytes.split_first() {
         Some((0, bytes)) => stream(bytes),
         Some((1, bytes)) => join(bytes),

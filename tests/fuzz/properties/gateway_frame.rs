@@ -10,7 +10,7 @@ const RESUMES: u8 = 1;
 /// incomplete. A parsed frame is written as the same bytes.
 ///
 /// Returns the frames, and the reason for the end.
-pub fn hold(bytes: &[u8]) -> String {
+pub fn check(bytes: &[u8]) -> String {
     let (mut said, mut at) = (String::new(), 0);
     match Join::parse(bytes) {
         Ok(Some((join, len))) => {

@@ -15,7 +15,7 @@ const INITIAL: u64 = 64 << 10;
 /// are read that were not sent.
 ///
 /// Returns the number of accepted frames, and the reason for the end.
-pub fn hold(bytes: &[u8]) -> String {
+pub fn check(bytes: &[u8]) -> String {
     let config = Config {
         memory: Size::new(MEMORY),
         streams: STREAMS,

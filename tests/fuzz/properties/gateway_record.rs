@@ -7,7 +7,7 @@ use ropewalk_gateway::record::{Decoder, Encoder};
 /// after writing and parsing again.
 ///
 /// The first byte selects the split. Returns the frames, and the reason for the end.
-pub fn hold(bytes: &[u8]) -> String {
+pub fn check(bytes: &[u8]) -> String {
     let (step, bytes) = match bytes.split_first() {
         Some((step, bytes)) => (usize::from(*step) + 1, bytes),
         None => (1, bytes),

@@ -6,7 +6,7 @@ use ropewalk_wire::*;
 /// the same values.
 ///
 /// Returns the packet or the error.
-pub fn hold(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
+pub fn check(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     let packet = Packet::parse(bytes)?;
     let _ = packet.checksums_are_right();
     let ip = packet.ip.header();

@@ -7,7 +7,7 @@ use ropewalk_scenario::{Errors, Scenario, decode, effective};
 /// again.
 ///
 /// Lines such as `# --set link.wifi.delay=5ms` are overrides. Returns the scenario or the errors.
-pub fn hold(bytes: &[u8]) -> Result<Scenario, Errors> {
+pub fn check(bytes: &[u8]) -> Result<Scenario, Errors> {
     let text = decode(bytes, "corpus.toml")?;
     let overrides: Vec<(String, String)> = text
         .lines()

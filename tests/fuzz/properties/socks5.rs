@@ -14,18 +14,18 @@ use tokio::io::join;
 /// and parsing again.
 ///
 /// Returns the command or the error.
-pub fn hold(bytes: &[u8]) -> String {
+pub fn check(bytes: &[u8]) -> String {
     if let Ok((target, payload)) = parse_datagram(bytes) {
         let mut written = Vec::new();
         emit_datagram(&target, payload, &mut written);
         assert_eq!(parse_datagram(&written), Ok((target.clone(), payload)));
-        check(&target);
+        check_target(&target);
     }
     let mut said = Vec::new();
     if bytes.first() == Some(&5) {
         return match now(socks5::negotiate(&mut join(bytes, &mut said), None)) {
             Ok(SocksCommand::Connect(target)) => {
-                check(&target);
+                check_target(&target);
                 format!("connect to {target}")
             }
             Ok(SocksCommand::Associate) => "datagrams".to_owned(),
@@ -34,7 +34,7 @@ pub fn hold(bytes: &[u8]) -> String {
     }
     match http::parse(bytes, None) {
         Ok(Some((request, len))) => {
-            check(&request.target);
+            check_target(&request.target);
             let early = bytes.len() - len;
             if request.is_connect() {
                 return format!("connect to {}, {early} bytes early", request.target);
@@ -63,7 +63,7 @@ fn check_head(head: &[u8]) {
     assert!(text.ends_with(b"\r\n\r\n") && count(b"\r\n\r\n") == 1);
 }
 
-fn check(target: &Target) {
+fn check_target(target: &Target) {
     let mut written = Vec::new();
     target.emit(&mut written);
     let again = Target::parse(&written);

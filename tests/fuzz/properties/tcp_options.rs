@@ -6,7 +6,7 @@ use ropewalk_wire::*;
 /// together.
 ///
 /// Returns the options.
-pub fn hold(bytes: &[u8]) -> Vec<Result<TcpOption<'_>, Malformed>> {
+pub fn check(bytes: &[u8]) -> Vec<Result<TcpOption<'_>, Malformed>> {
     let mut iterator = TcpOptions::new(bytes);
     let read: Vec<_> = iterator.by_ref().take(bytes.len() + 1).collect();
     assert!(

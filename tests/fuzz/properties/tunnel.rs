@@ -23,7 +23,7 @@ const MAX_HELD: u64 = 64 << 10;
 /// than sent.
 ///
 /// Each datagram is unsealed and follows the milliseconds since its predecessor and its length.
-pub fn hold(mut bytes: &[u8]) -> Tally {
+pub fn check(mut bytes: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let mut receiver = Receiver::new(ReceiverConfig {
         most_held: Bytes::new(MAX_HELD),

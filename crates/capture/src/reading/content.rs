@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::bytes::Bytes;
-use super::checked::Checked;
+use super::checksum_state::ChecksumState;
 use super::fault::Fault;
 use super::next::CUT_SHORT;
 use super::segment::Segment;
@@ -29,9 +29,9 @@ pub struct Content {
     /// Hop limit or time to live of the innermost header; 0 without one.
     pub hop_limit: u8,
     /// IPv4 header checksum; the worst of several.
-    pub ip_checksum: Checked,
+    pub ip_checksum: ChecksumState,
     /// UDP checksum; the worst of several.
-    pub udp_checksum: Checked,
+    pub udp_checksum: ChecksumState,
     /// Names of tunnels, outermost first: "GRE", "VXLAN".
     pub tunnels: Vec<&'static str>,
 }

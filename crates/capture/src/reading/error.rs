@@ -9,7 +9,7 @@ pub enum ReadError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file header is truncated.
-    #[error("a file of {0} bytes holds no packets")]
+    #[error("{0} bytes are too short for a capture file")]
     TooShort(usize),
     /// The magic number is unknown.
     #[error("unknown magic number {0:08x}, so it is no capture; allowed: pcap, pcapng")]

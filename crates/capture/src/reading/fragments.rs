@@ -19,7 +19,7 @@ pub(super) struct FragmentId {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FragmentPosition {
     pub(super) offset: IpFragOffset,
     pub(super) more: bool,
 }
@@ -42,7 +42,12 @@ struct Waiting {
 
 impl Fragments {
     /// Adds a fragment; returns the payload of its packet once complete.
-    pub(super) fn add(&mut self, id: FragmentId, place: Place, payload: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn add(
+        &mut self,
+        id: FragmentId,
+        place: FragmentPosition,
+        payload: &[u8],
+    ) -> Option<Vec<u8>> {
         let waiting = self.waiting.entry(id).or_insert_with(|| {
             self.begun += 1;
             self.oldest.push_back((id, self.begun));
@@ -100,8 +105,8 @@ mod tests {
         }
     }
 
-    fn place(offset: u16, more: bool) -> Place {
-        Place {
+    fn place(offset: u16, more: bool) -> FragmentPosition {
+        FragmentPosition {
             offset: IpFragOffset::try_new(offset).unwrap(),
             more,
         }
@@ -118,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_packets_are_bounded_and_the_dropped_ones_counted() {
+    fn reassembly_is_bounded_and_counts_drops() {
         let mut fragments = Fragments::default();
         for number in 0..3000 {
             assert_eq!(fragments.add(id(number), place(0, true), &[0; 8]), None);

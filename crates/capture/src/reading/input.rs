@@ -42,7 +42,7 @@ impl Input {
             (head, bytes, size)
         };
         let last_error = LastError::default();
-        let watched = Watched {
+        let watched = LastErrorReader {
             bytes,
             last_error: last_error.clone(),
         };
@@ -70,12 +70,12 @@ fn peeked(
 }
 
 /// A reader that keeps its last error and continues after interrupts.
-struct Watched {
+struct LastErrorReader {
     bytes: Box<dyn Read + Send + Sync>,
     last_error: LastError,
 }
 
-impl Read for Watched {
+impl Read for LastErrorReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.bytes.read(out) {

@@ -11,7 +11,7 @@
 //! header has a reason in [`Content::skipped`]. No input makes the reader panic.
 
 mod bytes;
-mod checked;
+mod checksum_state;
 mod content;
 mod error;
 mod fault;
@@ -32,7 +32,7 @@ mod tests;
 mod tunnel;
 mod wifi;
 
-pub use checked::Checked;
+pub use checksum_state::ChecksumState;
 pub use content::Content;
 pub use error::ReadError;
 pub use fault::Fault;

@@ -9,10 +9,10 @@ use etherparse::{
 };
 
 use super::bytes::Bytes;
-use super::checked::Checked;
+use super::checksum_state::ChecksumState;
 use super::content::Content;
 use super::fault::Fault;
-use super::fragments::Place;
+use super::fragments::FragmentPosition;
 use super::next::CUT_SHORT;
 
 const IPV4_HEADER: usize = 20;
@@ -25,7 +25,7 @@ pub(super) struct Payload<'a> {
     pub(super) destination: IpAddr,
     pub(super) protocol: IpNumber,
     pub(super) bytes: Bytes<'a>,
-    pub(super) fragment: Option<(u32, Place)>,
+    pub(super) fragment: Option<(u32, FragmentPosition)>,
 }
 
 impl Payload<'_> {
@@ -43,15 +43,17 @@ impl Payload<'_> {
     }
 
     /// State of an upper-layer checksum; `covered` excludes the pseudo-header.
-    pub(super) fn checked(&self, covered: Bytes<'_>, field: u16) -> Checked {
+    pub(super) fn checked(&self, covered: Bytes<'_>, field: u16) -> ChecksumState {
         let pseudo_header = self.pseudo_header(covered.on_wire);
         let is_partial = !pseudo_header.ones_complement() == field.to_be();
         let checked = match covered.is_whole() {
-            true => Checked::of(pseudo_header.add_slice(covered.data)),
-            false => Checked::Unknown,
+            true => ChecksumState::of(pseudo_header.add_slice(covered.data)),
+            false => ChecksumState::Unknown,
         };
         match checked {
-            Checked::Wrong(_) | Checked::Unknown if is_partial => Checked::Partial,
+            ChecksumState::Wrong(_) | ChecksumState::Unknown if is_partial => {
+                ChecksumState::Partial
+            }
             checked => checked,
         }
     }
@@ -108,8 +110,8 @@ fn ipv4<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
         content.faults.push(Fault::new("RFC 1122, 3.2.1.7", fault));
     }
     // A sum may also be right with a field of 0: one header in 65,536.
-    let checked = match Checked::of(Sum16BitWords::new().add_slice(header.slice())) {
-        Checked::Wrong(_) if header.header_checksum() == 0 => Checked::Partial,
+    let checked = match ChecksumState::of(Sum16BitWords::new().add_slice(header.slice())) {
+        ChecksumState::Wrong(_) if header.header_checksum() == 0 => ChecksumState::Partial,
         checked => checked,
     };
     content.ip_checksum = content.ip_checksum.worse(checked);
@@ -122,7 +124,7 @@ fn ipv4<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
     if stopped.is_some() {
         return content.skip("IP authentication header");
     }
-    let place = Place {
+    let place = FragmentPosition {
         offset: header.fragments_offset(),
         more: header.more_fragments(),
     };
@@ -189,7 +191,7 @@ fn ipv6_fragment<'a>(
     for extension in extensions.clone() {
         at += extension_len(&extension);
         if let Ipv6ExtensionSlice::Fragment(fragment) = extension {
-            let place = Place {
+            let place = FragmentPosition {
                 offset: fragment.fragment_offset(),
                 more: fragment.more_fragments(),
             };

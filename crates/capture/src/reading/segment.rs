@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::checked::Checked;
+use super::checksum_state::ChecksumState;
 use super::options::Options;
 
 /// A captured TCP segment.
@@ -31,5 +31,5 @@ pub struct Segment {
     /// Payload length on the link, bytes.
     pub len: usize,
     /// State of the checksum.
-    pub checksum: Checked,
+    pub checksum: ChecksumState,
 }

@@ -113,9 +113,9 @@ fn assert_examined(content: &Content, len: usize) {
     let Some(segment) = &content.segment else {
         panic!("{content:?}");
     };
-    assert_eq!(segment.checksum, Checked::Right, "{content:?}");
+    assert_eq!(segment.checksum, ChecksumState::Right, "{content:?}");
     assert_eq!((segment.len, segment.payload.len()), (len, len));
     assert_eq!(segment.source, "10.0.0.1:1000".parse().unwrap());
-    assert_eq!(content.ip_checksum, Checked::Right);
+    assert_eq!(content.ip_checksum, ChecksumState::Right);
     assert_eq!((&content.skipped, &content.faults[..]), (&None, &[][..]));
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice, ip_number};
 
 use super::bytes::Bytes;
-use super::checked::Checked;
+use super::checksum_state::ChecksumState;
 use super::content::Content;
 use super::fault::Fault;
 use super::network::Payload;
@@ -77,14 +77,14 @@ pub(super) fn udp<'a>(
         }
     };
     let checked = match header.checksum() {
-        0 => Checked::Absent,
+        0 => ChecksumState::Absent,
         field => payload.checked(datagram, field),
     };
     content.udp_checksum = content.udp_checksum.worse(checked);
     let ports = [header.source_port(), header.destination_port()];
     let body = datagram.after(UdpHeader::LEN)?;
     let tunnel = tunnelled(ports[1], body);
-    if checked == Checked::Absent && payload.source.is_ipv6() && tunnel.is_none() {
+    if checked == ChecksumState::Absent && payload.source.is_ipv6() && tunnel.is_none() {
         // Tunnels may omit it (RFC 6935).
         let fault = "UDP over IPv6 without a checksum";
         content.faults.push(Fault::new("RFC 8200, 8.1", fault));

@@ -119,7 +119,7 @@ fn with_comment<'a>(
 }
 
 #[test]
-fn a_run_that_is_watched_gives_the_same_numbers() {
+fn capture_does_not_change_results() {
     let aggregated = [("transport.protocol", "aggregation")];
     for (text, changes) in [
         (TWO_LINKS, &[][..]),
@@ -204,7 +204,7 @@ fn inbound(packet: &Captured) -> bool {
 }
 
 #[test]
-fn comments_say_what_became_of_packets() {
+fn comments_show_packet_fate() {
     let scenario = scenario(TWO_LINKS, &[]);
     let (outcome, packets) = capture(&scenario, "sender", None);
     let before_end = |packet: &&Captured| packet.time_ns <= end_ns(&outcome);
@@ -230,7 +230,7 @@ fn comments_say_what_became_of_packets() {
 }
 
 #[test]
-fn what_is_lost_two_hops_away_is_known_at_the_sender() {
+fn remote_loss_is_marked_at_sender() {
     let scenario = scenario(BACKBONE, &[]);
     let (outcome, packets) = capture(&scenario, "sender", None);
     let lost = with_comment(&packets, "lost on backbone").count();
@@ -242,7 +242,7 @@ fn what_is_lost_two_hops_away_is_known_at_the_sender() {
 }
 
 #[test]
-fn a_link_shows_all_flows_and_hosts_their_own() {
+fn link_capture_has_all_flows() {
     let scenario = scenario(BACKBONE, &[]);
     let (_, packets) = capture(&scenario, "backbone", None);
     let clients: std::collections::HashSet<_> = packets
@@ -263,7 +263,7 @@ fn a_link_shows_all_flows_and_hosts_their_own() {
 
 /// The flow of each packet is visible in the packet.
 #[test]
-fn flows_of_every_protocol_have_addresses_of_their_own() {
+fn flows_have_distinct_addresses() {
     let text = format!(
         "{TWO_LINKS}[[flow]]\nname = 'aggregated'\nprotocol = 'aggregation'\ncount = 2\n\
          [[flow]]\nname = 'striped'\nprotocol = 'striped-tcp'\ncount = 2\n\
@@ -304,7 +304,7 @@ fn flows_of_every_protocol_have_addresses_of_their_own() {
 }
 
 #[test]
-fn a_packet_is_the_same_at_sender_and_receiver_but_for_its_time() {
+fn packet_bytes_equal_at_both_ends() {
     let scenario = scenario(TWO_LINKS, &[]);
     let (_, sent) = capture(&scenario, "sender", None);
     let (_, received) = capture(&scenario, "receiver", None);
@@ -328,7 +328,7 @@ fn a_packet_is_the_same_at_sender_and_receiver_but_for_its_time() {
 }
 
 #[test]
-fn a_snaplen_cuts_what_is_kept_and_not_what_is_said() {
+fn snaplen_cuts_bytes_but_not_length() {
     let scenario = scenario(TWO_LINKS, &[]);
     let (_, whole) = capture(&scenario, "sender", None);
     let (_, cut) = capture(&scenario, "sender", Some(100));

@@ -10,12 +10,12 @@ use ropewalk_simulator::{Options, Outcome, simulate_watched};
 use crate::{TWO_LINKS, scenario};
 
 #[test]
-fn a_qlog_tells_each_loss_and_each_spurious_retransmission() {
+fn qlog_has_losses_and_spurious_retransmissions() {
     qlog_tells_of_losses(&scenario(TWO_LINKS, &[]));
 }
 
 #[test]
-fn a_qlog_of_aggregation_tells_of_each_connection() {
+fn qlog_of_aggregation_has_each_connection() {
     qlog_tells_of_losses(&scenario(
         TWO_LINKS,
         &[("transport.protocol", "aggregation")],
@@ -43,7 +43,7 @@ fn qlog_of(scenario: &Scenario) -> (Outcome, Vec<serde_json::Value>) {
 }
 
 #[test]
-fn a_segment_that_times_out_again_is_told_lost_again() {
+fn qlog_repeats_loss_after_second_timeout() {
     const DARK: &str = r#"
         duration = "20 s"
         [[link]]

@@ -20,12 +20,12 @@ fn plan(path: &Path) -> Plan {
 }
 
 #[test]
-fn what_cannot_be_captured_is_refused_before_the_run() {
+fn invalid_capture_is_refused_before_run() {
     let scenario = scenario(TWO_LINKS, &[]);
     let error = ObservationPoint::parse("wlan", &scenario).expect_err("no such link");
     assert_eq!(
         error.to_string(),
-        r#""wlan": no place to capture at; allowed: sender, receiver, wifi, lte"#
+        r#""wlan": unknown observation point; allowed: sender, receiver, wifi, lte"#
     );
     let folder = tempfile::tempdir().expect("a folder");
     let error = Recording::create(&plan(&folder.path().join("run.txt")), &scenario, 1);
@@ -48,7 +48,7 @@ fn what_cannot_be_captured_is_refused_before_the_run() {
 }
 
 #[test]
-fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() {
+fn full_disk_fails_run_and_abandoned_run_leaves_no_file() {
     let full = Path::new("/dev/full");
     if !full.exists() {
         eprintln!("skipped: this system has no /dev/full");
@@ -76,7 +76,7 @@ fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() 
 }
 
 #[test]
-fn what_the_ns3_module_sends_has_no_form_on_the_wire() {
+fn mptcp_ns3_capture_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = format!("{TWO_LINKS}\n[transport]\nprofile = \"mptcp-ns3\"\n");
     let scenario = scenario(&text, &[]);

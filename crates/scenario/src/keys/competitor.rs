@@ -27,10 +27,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         PATH,
         key(
             "paths",
-            Kind::Names {
-                of: &Kind::Pattern,
-                most: limits::MAX_PATHS,
-            },
+            Kind::names(&Kind::Pattern, limits::MAX_PATHS),
             Default::Words("all paths; for tcp and udp the only one"),
             "Paths of the competitor; not for `tcp` and `udp`. `*` matches any number: [\"access-*\"].",
         ),
@@ -42,10 +39,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         TRAFFIC_KEY,
         key(
             "size",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_TRANSFER,
-            },
+            Kind::bytes(Bytes::new(1), limits::LARGEST_TRANSFER),
             Default::Words("unlimited"),
             "Bytes that each connection sends. Short for `size` in `traffic`.",
         ),

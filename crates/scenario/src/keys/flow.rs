@@ -32,10 +32,7 @@ pub(super) static FLOW: Shape = Shape {
 
 pub(super) const TRAFFIC_KEY: Key = key(
     "traffic",
-    Kind::Table {
-        shape: &TRAFFIC,
-        short: None,
-    },
+    Kind::table(&TRAFFIC, None),
     Default::Words("bulk without a size"),
     "Traffic of the application, from sender to receiver.",
 );
@@ -49,20 +46,14 @@ pub(super) const PATH: Key = key(
 
 pub(super) const START: Key = key(
     "start",
-    Kind::Time {
-        least: Time::ZERO,
-        most: limits::LONGEST,
-    },
+    Kind::time(Time::ZERO, limits::LONGEST),
     Default::Toml("\"0 s\""),
     "Start time of the flow.",
 );
 
 pub(super) const COUNT: Key = key(
     "count",
-    Kind::Integer {
-        least: 1,
-        most: limits::MAX_FLOWS as u64,
-    },
+    Kind::integer(1, limits::MAX_FLOWS as u64),
     Default::Toml("1"),
     "Number of equal connections.",
 );

@@ -28,10 +28,7 @@ pub(crate) static LINK: Shape = Shape {
         ),
         key(
             "count",
-            Kind::Integer {
-                least: 1,
-                most: limits::MAX_LINKS as u64,
-            },
+            Kind::integer(1, limits::MAX_LINKS as u64),
             Default::Toml("1"),
             "Number of links that this entry declares, wired ones only. With several, a number is appended \
              to the name (`access-1`, `access-2`) and replaces `*` in `from` and `to`.",
@@ -52,19 +49,13 @@ pub(crate) static LINK: Shape = Shape {
         QUEUE,
         key(
             "cost",
-            Kind::Number {
-                least: 0.0,
-                most: limits::HIGHEST_COST,
-            },
+            Kind::number(0.0, limits::HIGHEST_COST),
             Default::Words("none; 1 if another link has a cost"),
             "Price per Mbit/s. If any link has a cost, results include the cost.",
         ),
         key(
             "quota",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_TRANSFER,
-            },
+            Kind::bytes(Bytes::new(1), limits::LARGEST_TRANSFER),
             Default::Words("not counted"),
             "Bytes of IP packets that the link may carry, in both directions and for all flows together. \
              When they are used up, `mptcp`, `aggregation` and the tunnel of `striped-tcp` use it only if no other \
@@ -72,10 +63,7 @@ pub(crate) static LINK: Shape = Shape {
         ),
         key(
             "period",
-            Kind::Time {
-                least: Time::from_secs(1),
-                most: limits::LONGEST,
-            },
+            Kind::time(Time::from_secs(1), limits::LONGEST),
             Default::Words("the whole run"),
             "Time after which the quota is full again.",
         ),
@@ -84,14 +72,11 @@ pub(crate) static LINK: Shape = Shape {
             Kind::Word(|| Pace::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"free\""),
             "Limit on the use of the quota within its period: none (`free`), or in step with time (`even`). \
-             With `priced`, the price rises with the square of the lead over `even`. Needs `period`.",
+             With `priced`, the price rises with the square of the lead over `even`. RequiredSnr `period`.",
         ),
         key(
             "reverse",
-            Kind::Table {
-                shape: &REVERSE,
-                short: None,
-            },
+            Kind::table(&REVERSE, None),
             Default::Words("as in the forward direction"),
             "Values that differ in the reverse direction.",
         ),
@@ -134,30 +119,21 @@ const TRACE: Key = key(
 
 const DELAY: Key = key(
     "delay",
-    Kind::Time {
-        least: Time::ZERO,
-        most: limits::LONGEST_DELAY,
-    },
+    Kind::time(Time::ZERO, limits::LONGEST_DELAY),
     Default::Toml("\"0 ms\""),
     "One-way propagation delay.",
 );
 
 const JITTER_KEY: Key = key(
     "jitter",
-    Kind::Table {
-        shape: &JITTER,
-        short: Some("amount"),
-    },
+    Kind::table(&JITTER, Some("amount")),
     Default::Toml("\"0 ms\""),
     "Uniform variation of the delay by plus or minus this amount; at most `delay`.",
 );
 
 const SLOT_KEY: Key = key(
     "slot",
-    Kind::Table {
-        shape: &SLOT,
-        short: Some("most"),
-    },
+    Kind::table(&SLOT, Some("most")),
     Default::Toml("\"0 ms\""),
     "Transmission in bursts, as by Wi-Fi and LTE (netem's `slot`): the first waiting packet waits this long, \
      and later packets leave with it.",
@@ -165,10 +141,7 @@ const SLOT_KEY: Key = key(
 
 const LOSS_KEY: Key = key(
     "loss",
-    Kind::Table {
-        shape: &LOSS,
-        short: Some("p"),
-    },
+    Kind::table(&LOSS, Some("p")),
     Default::Toml("\"0 %\""),
     "Random packet loss: a probability, or a table with a model.",
 );
@@ -184,10 +157,7 @@ static JITTER: Shape = Shape {
     keys: &[&[
         key(
             "amount",
-            Kind::Time {
-                least: Time::ZERO,
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::ZERO, limits::LONGEST_DELAY),
             Default::Required,
             "Largest deviation from the delay.",
         ),
@@ -205,19 +175,13 @@ static SLOT: Shape = Shape {
     keys: &[&[
         key(
             "most",
-            Kind::Time {
-                least: Time::ZERO,
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::ZERO, limits::LONGEST_DELAY),
             Default::Required,
             "Longest time that the first packet of a burst waits.",
         ),
         key(
             "least",
-            Kind::Time {
-                least: Time::ZERO,
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::ZERO, limits::LONGEST_DELAY),
             Default::Words("most"),
             "Shortest time that the first packet of a burst waits. Each wait is uniform between `least` and `most`.",
         ),

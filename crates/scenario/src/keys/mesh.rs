@@ -6,7 +6,7 @@ use ropewalk_network::routing::{Method, Routing};
 use super::wifi::DISTANCE;
 use super::{Default, Key, Kind, Shape, key};
 use crate::limits;
-use crate::measure::{Measure, Of};
+use crate::measure::{Dimension, Measure};
 use crate::model::MeshWeight;
 
 /// Words of mesh keys without a type of their own.
@@ -16,15 +16,15 @@ pub(crate) const UNIFORM: &str = "uniform";
 pub(crate) const GRID: &str = "grid";
 pub(crate) const FILE: &str = "file";
 
-const PLACE: Kind = Kind::List {
-    of: &Kind::Measure(Measure {
-        of: Of::Length,
+const PLACE: Kind = Kind::list(
+    &Kind::Measure(Measure {
+        of: Dimension::Length,
         least: -1e7,
         most: 1e7,
     }),
-    least: 2,
-    most: 2,
-};
+    2,
+    2,
+);
 
 pub(super) const ROUTING: Kind = Kind::Word(|| Routing::ALL.iter().map(|one| one.name()).collect());
 pub(super) const METHOD: Key = key(
@@ -34,41 +34,25 @@ pub(super) const METHOD: Key = key(
     "Search for disjoint routes. `greedy` takes the shortest route of the remaining network, again and \
      again. `optimal` finds the largest number of routes, with the least total weight.",
 );
-pub(super) const ROUTES: Kind = Kind::Either {
-    words: &[ALL],
-    kind: &Kind::Integer {
-        least: 1,
-        most: limits::MAX_ROUTES as u64,
-    },
-};
+pub(super) const ROUTES: Kind = Kind::either(&[ALL], &Kind::integer(1, limits::MAX_ROUTES as u64));
 
 pub(crate) static MESH: Shape = Shape {
     keys: &[&[
         key(
             "nodes",
-            Kind::Integer {
-                least: 2,
-                most: limits::MAX_NODES as u64,
-            },
+            Kind::integer(2, limits::MAX_NODES as u64),
             Default::Words("the number in the file of the placement; otherwise required"),
             "Number of nodes. They are named `n0`, `n1` and so on, each with a radio on every channel of the mesh.",
         ),
         key(
             "area",
-            Kind::List {
-                of: &Kind::Measure(DISTANCE),
-                least: 2,
-                most: 2,
-            },
+            Kind::list(&Kind::Measure(DISTANCE), 2, 2),
             Default::Toml("[\"100 m\", \"100 m\"]"),
             "Width and height of the area.",
         ),
         key(
             "placement",
-            Kind::Table {
-                shape: &PLACEMENT,
-                short: Some("model"),
-            },
+            Kind::table(&PLACEMENT, Some("model")),
             Default::Toml("\"uniform\""),
             "Positions of the nodes.",
         ),
@@ -87,10 +71,7 @@ pub(crate) static MESH: Shape = Shape {
         ),
         key(
             "require_routes",
-            Kind::Table {
-                shape: &REQUIRE_ROUTES,
-                short: None,
-            },
+            Kind::table(&REQUIRE_ROUTES, None),
             Default::Words("none"),
             "Minimum number of routes of each routing, by `method`. A mesh with fewer is drawn again.",
         ),
@@ -137,19 +118,13 @@ pub(crate) static MESH: Shape = Shape {
         ),
         key(
             "channels",
-            Kind::Names {
-                of: &Kind::Name,
-                most: limits::MAX_CHANNELS,
-            },
+            Kind::names(&Kind::Name, limits::MAX_CHANNELS),
             Default::Words("all channels of the file"),
             "Channels of the routes, assigned in turn. With one name, all routes share the channel.",
         ),
         key(
             "seed",
-            Kind::Integer {
-                least: 0,
-                most: i64::MAX as u64,
-            },
+            Kind::integer(0, i64::MAX as u64),
             Default::Toml("1"),
             "Seed of positions and ties only. Runs with other seeds use the same mesh.",
         ),
@@ -200,7 +175,4 @@ static REQUIRE_ROUTES: Shape = Shape {
     alternatives: &[],
 };
 
-const COUNT: Kind = Kind::Integer {
-    least: 0,
-    most: limits::MAX_ROUTES as u64,
-};
+const COUNT: Kind = Kind::integer(0, limits::MAX_ROUTES as u64);

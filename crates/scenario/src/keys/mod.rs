@@ -12,7 +12,7 @@ mod wifi;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
-use crate::chosen::Algorithms;
+use crate::algorithm_ref::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
@@ -164,6 +164,44 @@ pub(crate) enum Kind {
     Tables { shape: &'static Shape, most: usize },
 }
 
+impl Kind {
+    const fn integer(least: u64, most: u64) -> Kind {
+        Kind::Integer { least, most }
+    }
+
+    const fn number(least: f64, most: f64) -> Kind {
+        Kind::Number { least, most }
+    }
+
+    const fn time(least: Time, most: Time) -> Kind {
+        Kind::Time { least, most }
+    }
+
+    const fn bytes(least: Bytes, most: Bytes) -> Kind {
+        Kind::Bytes { least, most }
+    }
+
+    const fn names(of: &'static Kind, most: usize) -> Kind {
+        Kind::Names { of, most }
+    }
+
+    const fn table(shape: &'static Shape, short: Option<&'static str>) -> Kind {
+        Kind::Table { shape, short }
+    }
+
+    const fn tables(shape: &'static Shape, most: usize) -> Kind {
+        Kind::Tables { shape, most }
+    }
+
+    const fn list(of: &'static Kind, least: usize, most: usize) -> Kind {
+        Kind::List { of, least, most }
+    }
+
+    const fn either(words: &'static [&'static str], kind: &'static Kind) -> Kind {
+        Kind::Either { words, kind }
+    }
+}
+
 impl Shape {
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
@@ -225,7 +263,7 @@ mod tests {
             let mut report = Report::new("", "");
             let section = Section::read(&table, shape, String::new(), &mut report);
             assert!(
-                !matches!(section.given().next(), Some((_, Parsed::Wrong))),
+                !matches!(section.given().next(), Some((_, Parsed::Invalid))),
                 "{key:?}"
             );
             *checked += 1;

@@ -29,110 +29,74 @@ const TOP_KEYS: &[Key] = &[
     ),
     key(
         "duration",
-        Kind::Time {
-            least: Time::from_nanos(1),
-            most: limits::LONGEST,
-        },
+        Kind::time(Time::from_nanos(1), limits::LONGEST),
         Default::Toml("\"30 s\""),
         "Latest end of the run. A finite transfer ends earlier.",
     ),
     key(
         "warmup",
-        Kind::Time {
-            least: Time::ZERO,
-            most: limits::LONGEST,
-        },
+        Kind::time(Time::ZERO, limits::LONGEST),
         Default::Toml("\"0 s\""),
         "Time before measurements start; less than `duration`.",
     ),
     key(
         "link",
-        Kind::Tables {
-            shape: &LINK,
-            most: limits::MAX_LINKS,
-        },
+        Kind::tables(&LINK, limits::MAX_LINKS),
         Default::Words("required, unless paths name nodes or there is a mesh"),
         "Links of the network.",
     ),
     key(
         "path",
-        Kind::Tables {
-            shape: &PATH,
-            most: limits::MAX_PATHS,
-        },
+        Kind::tables(&PATH, limits::MAX_PATHS),
         Default::Words("each link is a path of its own name"),
         "Paths over several links.",
     ),
     key(
         "wifi",
-        Kind::Table {
-            shape: &WIFI,
-            short: None,
-        },
+        Kind::table(&WIFI, None),
         Default::Words("all its keys' defaults"),
         "Settings of all 802.11 radios.",
     ),
     key(
         "channel",
-        Kind::Tables {
-            shape: &CHANNEL,
-            most: limits::MAX_CHANNELS,
-        },
+        Kind::tables(&CHANNEL, limits::MAX_CHANNELS),
         Default::Words("none"),
         "802.11 channels, each shared by the radios on it.",
     ),
     key(
         "node",
-        Kind::Tables {
-            shape: &NODE,
-            most: limits::MAX_NODES,
-        },
+        Kind::tables(&NODE, limits::MAX_NODES),
         Default::Words("the nodes that links name"),
         "Nodes with a position and radios. Nodes with wired links only need no entry.",
     ),
     key(
         "mesh",
-        Kind::Table {
-            shape: &MESH,
-            short: None,
-        },
+        Kind::table(&MESH, None),
         Default::Words("none"),
         "Mesh of nodes and the routes through it, instead of `[[node]]`, `[[link]]` and `[[path]]`.",
     ),
     key(
         "transport",
-        Kind::Table {
-            shape: &TRANSPORT,
-            short: None,
-        },
+        Kind::table(&TRANSPORT, None),
         Default::Words("all its keys' defaults"),
         "Transport of the first flow, which is named `measured` in results.",
     ),
     key(
         "traffic",
-        Kind::Table {
-            shape: &TRAFFIC,
-            short: None,
-        },
+        Kind::table(&TRAFFIC, None),
         Default::Words("bulk without a size"),
         "Traffic of the first flow's application, from sender to receiver.",
     ),
     key(
         "flow",
-        Kind::Tables {
-            shape: &FLOW,
-            most: limits::MAX_LISTED_FLOWS,
-        },
+        Kind::tables(&FLOW, limits::MAX_LISTED_FLOWS),
         Default::Words("none"),
         "Flows in addition to the flow of `[transport]` and `[traffic]`, or instead of it if the file has \
          neither table. Each has its own transport with the defaults of its profile.",
     ),
     key(
         "competitor",
-        Kind::Tables {
-            shape: &COMPETITOR,
-            most: limits::MAX_LISTED_FLOWS,
-        },
+        Kind::tables(&COMPETITOR, limits::MAX_LISTED_FLOWS),
         Default::Words("none"),
         "Flows that only share links with the others. Keys that they do not set come from `[transport]`.",
     ),
@@ -148,29 +112,20 @@ static PATH: Shape = Shape {
         ),
         key(
             "hops",
-            Kind::Names {
-                of: &Kind::Pattern,
-                most: limits::MAX_HOPS,
-            },
+            Kind::names(&Kind::Pattern, limits::MAX_HOPS),
             Default::Words("hops, nodes, or from and to are required"),
             "Links of the path, in order. The opposite direction uses them in reverse.",
         ),
         key(
             "count",
-            Kind::Integer {
-                least: 1,
-                most: limits::MAX_PATHS as u64,
-            },
+            Kind::integer(1, limits::MAX_PATHS as u64),
             Default::Toml("1"),
             "Number of paths that this entry declares. With several, a number is appended to the name and \
              replaces `*` in `hops`: [\"access-*\", \"trunk\"].",
         ),
         key(
             "nodes",
-            Kind::Names {
-                of: &Kind::Name,
-                most: limits::MAX_HOPS + 1,
-            },
+            Kind::names(&Kind::Name, limits::MAX_HOPS + 1),
             Default::Words("hops, nodes, or from and to are required"),
             "Nodes of the path, in order, connected by links of one channel. Missing links are created: \
              `S-R@one` leads from S to R on channel one.",

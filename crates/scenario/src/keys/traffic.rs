@@ -3,9 +3,9 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use super::{Alternatives, Default, Kind, Shape, key};
-use crate::asked_files::{MAX_OBJECTS, MAX_QUALITIES};
+use crate::content_files::{MAX_OBJECTS, MAX_QUALITIES};
 use crate::limits;
-use crate::model::{Preset, Thinking, Traffic};
+use crate::model::{Preset, ThinkDistribution, Traffic};
 use crate::parsed::BOLA;
 
 pub(crate) static TRAFFIC: Shape = Shape {
@@ -21,10 +21,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
         ),
         key(
             "size",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_TRANSFER,
-            },
+            Kind::bytes(Bytes::new(1), limits::LARGEST_TRANSFER),
             Default::Words("unlimited for bulk, 100 kB for request, 2 MB for web"),
             "Size of a transfer (`bulk`), mean size of a response (`request`), or median size of a random \
              page (`web`).",
@@ -39,19 +36,13 @@ pub(crate) static TRAFFIC: Shape = Shape {
         ),
         key(
             "message",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_BUFFER,
-            },
+            Kind::bytes(Bytes::new(1), limits::LARGEST_BUFFER),
             Default::Toml("\"1000 B\""),
             "Size of a message (`cbr`, `poisson`).",
         ),
         key(
             "deadline",
-            Kind::Time {
-                least: Time::from_micros(1),
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::from_micros(1), limits::LONGEST_DELAY),
             Default::Words("200 ms for video, none for cbr, poisson and request"),
             "Longest time from write to arrival before data are late. Some schedulers use it. Not for `udp`.",
         ),
@@ -65,7 +56,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
         ),
         key(
             "preset",
-            Kind::Word(|| Preset::ALL.iter().map(|(_, name)| *name).collect()),
+            Kind::Word(|| Preset::ALL.iter().map(|one| one.name()).collect()),
             Default::Words(
                 "none; video needs a trace or a preset; chunks without either have equal sizes",
             ),
@@ -74,10 +65,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
         ),
         key(
             "frame_rate",
-            Kind::Number {
-                least: 0.1,
-                most: 1000.0,
-            },
+            Kind::number(0.1, 1000.0),
             Default::Toml("30.0"),
             "Frames per second (`video`).",
         ),
@@ -89,94 +77,68 @@ pub(crate) static TRAFFIC: Shape = Shape {
         ),
         key(
             "buffer",
-            Kind::Time {
-                least: Time::from_micros(1),
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::from_micros(1), limits::LONGEST_DELAY),
             Default::Words("none for video, which then has no player; one chunk for chunks"),
             "Playing time that a player must hold before it starts, and again after a stall.",
         ),
         key(
             "rates",
-            Kind::List {
-                of: &Kind::Rate,
-                least: 1,
-                most: MAX_QUALITIES,
-            },
+            Kind::list(&Kind::Rate, 1, MAX_QUALITIES),
             Default::Words("one quality, of the value of rate"),
             "Qualities of the chunks that a player can request, in ascending order.",
         ),
         key(
             "chunk",
-            Kind::Time {
-                least: Time::from_millis(10),
-                most: Time::from_secs(600),
-            },
+            Kind::time(Time::from_millis(10), Time::from_secs(600)),
             Default::Toml("\"4 s\""),
             "Playing time of a chunk. A trace has its own.",
         ),
         key(
             "quality",
-            Kind::Either {
-                words: &[BOLA],
-                kind: &Kind::Integer {
-                    least: 0,
-                    most: MAX_QUALITIES as u64 - 1,
-                },
-            },
+            Kind::either(&[BOLA], &Kind::integer(0, MAX_QUALITIES as u64 - 1)),
             Default::Toml("\"bola\""),
             "Quality that the player requests: always the same (0 is the lowest), or by the BOLA rule from \
              the playing time that it holds.",
         ),
         key(
             "buffer_max",
-            Kind::Time {
-                least: Time::from_millis(10),
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::from_millis(10), limits::LONGEST_DELAY),
             Default::Toml("\"30 s\""),
             "Longest playing time that the player of chunks holds. It requests the next chunk while it has space.",
         ),
         key(
             "spread",
-            Kind::Number {
-                least: 0.0,
-                most: 5.0,
-            },
+            Kind::number(0.0, 5.0),
             Default::Toml("0.0"),
             "Standard deviation of the logarithm of a response's size (log-normal distribution). With 0, all \
              responses have the same size.",
         ),
         key(
             "parallel",
-            Kind::Integer {
-                least: 1,
-                most: 1000,
-            },
+            Kind::integer(1, 1000),
             Default::Toml("1"),
             "Number of requests at a time, each with its own think time.",
         ),
         key(
             "think",
-            Kind::Time {
-                least: Time::ZERO,
-                most: limits::LONGEST_DELAY,
-            },
+            Kind::time(Time::ZERO, limits::LONGEST_DELAY),
             Default::Toml("\"1 s\""),
             "Mean think time: from a response to the next request, or from a page to the next.",
         ),
         key(
             "thinking",
-            Kind::Word(|| Thinking::ALL.iter().map(|(_, name)| *name).collect()),
+            Kind::Word(|| {
+                ThinkDistribution::ALL
+                    .iter()
+                    .map(|one| one.name())
+                    .collect()
+            }),
             Default::Toml("\"exponential\""),
             "Distribution of think times.",
         ),
         key(
             "objects",
-            Kind::Integer {
-                least: 1,
-                most: MAX_OBJECTS as u64,
-            },
+            Kind::integer(1, MAX_OBJECTS as u64),
             Default::Toml("70"),
             "Median number of objects on a page.",
         ),

@@ -10,7 +10,7 @@ use ropewalk_transport::{
 use super::{Default, Field, Key, Kind, Shape, key};
 use crate::limits;
 use crate::model::{Device, Protocol};
-use crate::parsed::Held;
+use crate::parsed::ParsedType;
 
 /// A key that sets the field of `Config` with the same name, or another given field.
 macro_rules! setting {
@@ -27,7 +27,7 @@ macro_rules! field {
         Field {
             get: |config| config.$($field).+.to_parsed(),
             set: |config, parsed| {
-                if let Some(value) = Held::from_parsed(parsed) {
+                if let Some(value) = ParsedType::from_parsed(parsed) {
                     config.$($field).+ = value;
                 }
             },
@@ -41,18 +41,9 @@ macro_rules! words {
     };
 }
 
-const BUFFER: Kind = Kind::Bytes {
-    least: Bytes::new(1),
-    most: limits::LARGEST_BUFFER,
-};
-const LENGTH: Kind = Kind::Bytes {
-    least: Bytes::new(64),
-    most: Bytes::new(65_000),
-};
-const TIMEOUT: Kind = Kind::Time {
-    least: Time::from_micros(1),
-    most: limits::LONGEST_DELAY,
-};
+const BUFFER: Kind = Kind::bytes(Bytes::new(1), limits::LARGEST_BUFFER);
+const LENGTH: Kind = Kind::bytes(Bytes::new(64), Bytes::new(65_000));
+const TIMEOUT: Kind = Kind::time(Time::from_micros(1), limits::LONGEST_DELAY);
 
 pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
 const DEVICES: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
@@ -93,10 +84,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     key(
         "paths",
-        Kind::Names {
-            of: &Kind::Pattern,
-            most: limits::MAX_PATHS,
-        },
+        Kind::names(&Kind::Pattern, limits::MAX_PATHS),
         Default::Words("all paths"),
         "Paths of the flow, in this order; `tcp` and `udp` use exactly one. The name of a link means the \
          path over that link alone. `*` matches any number: [\"access-*\"].",
@@ -190,7 +178,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     setting!(
         "delayed_ack" => receiver.delayed_ack,
-        Kind::Integer { least: 1, most: 64 },
+        Kind::integer(1, 64),
         "Number of full segments after which an ACK is sent at the latest; 1 acknowledges each segment."
     ),
     setting!(
@@ -227,12 +215,12 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "rack" => loss.rack,
         Kind::Boolean,
-        "Detect losses by time, not by counting duplicate ACKs (RACK, RFC 8985). Needs `sack`."
+        "Detect losses by time, not by counting duplicate ACKs (RACK, RFC 8985). RequiredSnr `sack`."
     ),
     setting!(
         "tail_loss_probe" => loss.tail_loss_probe,
         Kind::Boolean,
-        "Send a probe when no ACK arrives for two RTTs (TLP, RFC 8985). Needs `sack`."
+        "Send a probe when no ACK arrives for two RTTs (TLP, RFC 8985). RequiredSnr `sack`."
     ),
     setting!(
         "limited_transmit" => loss.limited_transmit,
@@ -282,7 +270,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "paws" => receiver.paws,
         Kind::Boolean,
-        "Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323). Needs `timestamps`."
+        "Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323). RequiredSnr `timestamps`."
     ),
     setting!(
         "rtt_from_sack" => rto.from_sack,
@@ -339,7 +327,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     setting!(
         "subflows_per_path" => subflows.per_path,
-        Kind::Integer { least: 1, most: 8 },
+        Kind::integer(1, 8),
         "Number of subflows on each path (`mptcp`)."
     ),
     setting!(

@@ -4,7 +4,7 @@ use ropewalk_quantities::{Bytes, Time};
 
 use super::{Default, Key, Kind, Shape, key};
 use crate::limits;
-use crate::measure::{Measure, Of};
+use crate::measure::{Dimension, Measure};
 use crate::model::WifiProfile;
 
 pub(crate) const NONE: &str = "none";
@@ -38,7 +38,7 @@ const PROFILE: Key = key(
 
 const RATE: &Kind = &Kind::Rate;
 const LENGTH: Measure = Measure {
-    of: Of::Length,
+    of: Dimension::Length,
     least: -1e7,
     most: 1e7,
 };
@@ -47,24 +47,21 @@ pub(super) const DISTANCE: Measure = Measure {
     ..LENGTH
 };
 const FREQUENCY: Measure = Measure {
-    of: Of::Frequency,
+    of: Dimension::Frequency,
     least: 1e6,
     most: 1e12,
 };
 const POWER: Measure = Measure {
-    of: Of::Power,
+    of: Dimension::Power,
     least: -150.0,
     most: 100.0,
 };
 const RATIO: Measure = Measure {
-    of: Of::Ratio,
+    of: Dimension::Ratio,
     least: -100.0,
     most: 200.0,
 };
-const TRIES: Kind = Kind::Integer {
-    least: 1,
-    most: 255,
-};
+const TRIES: Kind = Kind::integer(1, 255);
 
 const RADIO_KEYS: &[Key] = &[
     key(
@@ -75,21 +72,14 @@ const RADIO_KEYS: &[Key] = &[
     ),
     key(
         "rate",
-        Kind::Either {
-            words: &["arf", "aarf", "ideal"],
-            kind: RATE,
-        },
+        Kind::either(&["arf", "aarf", "ideal"], RATE),
         Default::Words("the standard's fastest"),
         "Rate of data frames: a fixed rate, Automatic Rate Fallback (`arf`), adaptive ARF (`aarf`), or the \
          fastest rate that the link's mean SNR allows (`ideal`).",
     ),
     key(
         "basic_rates",
-        Kind::List {
-            of: RATE,
-            least: 1,
-            most: 12,
-        },
+        Kind::list(RATE, 1, 12),
         Default::Words(
             "802.11b 1 and 2 Mbit/s, otherwise 6, 12 and 24; ns-3: 802.11b all; ns-3.13: the lowest",
         ),
@@ -110,13 +100,7 @@ const RADIO_KEYS: &[Key] = &[
     ),
     key(
         "rts",
-        Kind::Either {
-            words: &[NEVER],
-            kind: &Kind::Bytes {
-                least: Bytes::new(0),
-                most: Bytes::new(65_535),
-            },
-        },
+        Kind::either(&[NEVER], &Kind::bytes(Bytes::new(0), Bytes::new(65_535))),
         Default::Words("never"),
         "Largest frame that is sent without an RTS. Its size includes MAC header and checksum, 36 bytes more \
          than the IP packet.",
@@ -129,10 +113,7 @@ const RADIO_KEYS: &[Key] = &[
     ),
     key(
         "slot",
-        Kind::Time {
-            least: Time::from_micros(1),
-            most: Time::from_millis(1),
-        },
+        Kind::time(Time::from_micros(1), Time::from_millis(1)),
         Default::Words("802.11b and 802.11g 20 us, 802.11a 9 us"),
         "Slot time. Use 9 us for 802.11g if no 802.11b station is near.",
     ),
@@ -151,13 +132,10 @@ const RADIO_KEYS: &[Key] = &[
     ),
     key(
         "lifetime",
-        Kind::Either {
-            words: &[NONE],
-            kind: &Kind::Time {
-                least: Time::from_micros(1),
-                most: limits::LONGEST_DELAY,
-            },
-        },
+        Kind::either(
+            &[NONE],
+            &Kind::time(Time::from_micros(1), limits::LONGEST_DELAY),
+        ),
         Default::Words("none; ns-3: 500 ms; ns-3.13: 10 s"),
         "Longest time that a packet waits and is retransmitted before it is dropped.",
     ),
@@ -199,10 +177,7 @@ const RADIO_KEYS: &[Key] = &[
     ),
     key(
         "preamble_detection",
-        Kind::Either {
-            words: &[OFF],
-            kind: &Kind::Measure(RATIO),
-        },
+        Kind::either(&[OFF], &Kind::Measure(RATIO)),
         Default::Words("off; ns-3: 4 dB"),
         "Minimum SINR at which a preamble is detected, after 4 us. Other frames are noise and cause no EIFS.",
     ),
@@ -218,28 +193,19 @@ pub(super) static CHANNEL: Shape = Shape {
         ),
         key(
             "propagation",
-            Kind::Table {
-                shape: &PROPAGATION,
-                short: Some("model"),
-            },
+            Kind::table(&PROPAGATION, Some("model")),
             Default::Toml("\"log-distance\""),
             "Model of the loss of power with distance.",
         ),
         key(
             "error_model",
-            Kind::Table {
-                shape: &ERROR_MODEL,
-                short: Some("model"),
-            },
+            Kind::table(&ERROR_MODEL, Some("model")),
             Default::Words("nist; ns-3: table"),
             "Model of the frame errors by noise and interference.",
         ),
         key(
             "capture",
-            Kind::Either {
-                words: &[OFF],
-                kind: &Kind::Measure(RATIO),
-            },
+            Kind::either(&[OFF], &Kind::Measure(RATIO)),
             Default::Toml("\"off\""),
             "Difference in power by which a stronger, later frame is received instead of the earlier one.",
         ),
@@ -264,10 +230,7 @@ static PROPAGATION: Shape = Shape {
         ),
         key(
             "exponent",
-            Kind::Number {
-                least: 0.1,
-                most: 20.0,
-            },
+            Kind::number(0.1, 20.0),
             Default::Toml("3.0"),
             "Exponent of the distance in the loss of power (`log-distance`).",
         ),
@@ -317,10 +280,7 @@ static PROPAGATION: Shape = Shape {
         ),
         key(
             "fading",
-            Kind::Table {
-                shape: &FADING,
-                short: Some("model"),
-            },
+            Kind::table(&FADING, Some("model")),
             Default::Words("none"),
             "Variation of power from frame to frame.",
         ),
@@ -359,10 +319,7 @@ static FADING: Shape = Shape {
     alternatives: &[],
 };
 
-const SHAPE: Kind = Kind::Number {
-    least: 0.1,
-    most: 1000.0,
-};
+const SHAPE: Kind = Kind::number(0.1, 1000.0);
 
 static ERROR_MODEL: Shape = Shape {
     keys: &[&[
@@ -382,10 +339,7 @@ static ERROR_MODEL: Shape = Shape {
         ),
         key(
             "frame",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: Bytes::new(65_535),
-            },
+            Kind::bytes(Bytes::new(1), Bytes::new(65_535)),
             Default::Toml("\"1500 B\""),
             "Length of the frames in the table.",
         ),
@@ -403,11 +357,7 @@ pub(super) static NODE: Shape = Shape {
         ),
         key(
             "at",
-            Kind::List {
-                of: &Kind::Measure(LENGTH),
-                least: 2,
-                most: 3,
-            },
+            Kind::list(&Kind::Measure(LENGTH), 2, 3),
             Default::Words("[\"0 m\", \"0 m\"]"),
             "Position of the node: x, y, and optionally the height z.",
         ),

@@ -42,32 +42,7 @@ pub enum MeshWeight {
     Airtime,
 }
 
-impl MeshWeight {
-    /// All weights.
-    pub const ALL: [MeshWeight; 4] = [
-        MeshWeight::Hops,
-        MeshWeight::Distance,
-        MeshWeight::Etx,
-        MeshWeight::Airtime,
-    ];
-
-    /// Name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            MeshWeight::Hops => "hops",
-            MeshWeight::Distance => "distance",
-            MeshWeight::Etx => "etx",
-            MeshWeight::Airtime => "airtime",
-        }
-    }
-
-    /// The weight with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<MeshWeight> {
-        MeshWeight::ALL.into_iter().find(|one| one.name() == name)
-    }
-}
+named! { MeshWeight: Hops = "hops", Distance = "distance", Etx = "etx", Airtime = "airtime" }
 
 impl Mesh {
     /// Name of a node.

@@ -132,28 +132,12 @@ impl Protocol {
     }
 }
 
+named! { Device: Naive = "naive", Tunnel = "tunnel" }
+
 impl Device {
-    /// All devices.
-    pub const ALL: [Device; 2] = [Device::Naive, Device::Tunnel];
-
-    /// Name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Device::Naive => "naive",
-            Device::Tunnel => "tunnel",
-        }
-    }
-
-    /// The device with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Device> {
-        Device::ALL.into_iter().find(|device| device.name() == name)
-    }
-
     /// Default scheduler.
     #[must_use]
-    pub fn usual_scheduler(self) -> Scheduler {
+    pub fn default_scheduler(self) -> Scheduler {
         match self {
             Device::Naive => Scheduler::RoundRobin,
             Device::Tunnel => Scheduler::EarliestArrival,

@@ -78,26 +78,26 @@ pub struct Requests {
     pub size: Bytes,
     /// Standard deviation of the logarithm of the size; 0: constant size.
     pub spread: f64,
-    /// Think time between a response and the next request.
-    pub think: Think,
+    /// ThinkTime time between a response and the next request.
+    pub think: ThinkTime,
     /// Number of simultaneous requests.
     pub parallel: u32,
     /// Age, from its request, above which a response is late.
     pub deadline: Option<Time>,
 }
 
-/// Think time between a response and the next request.
+/// ThinkTime time between a response and the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Think {
+pub struct ThinkTime {
     /// Mean.
     pub time: Time,
     /// Distribution.
-    pub thinking: Thinking,
+    pub thinking: ThinkDistribution,
 }
 
 /// Distribution of think times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkDistribution {
     /// Exponentially distributed.
     Exponential,
     /// Constant.
@@ -109,8 +109,8 @@ pub enum Thinking {
 pub struct Web {
     /// Source of a page's objects.
     pub page: Page,
-    /// Think time between pages.
-    pub think: Think,
+    /// ThinkTime time between pages.
+    pub think: ThinkTime,
 }
 
 /// Source of a page's objects.
@@ -194,35 +194,13 @@ impl Chunks {
     }
 }
 
-impl Thinking {
-    pub(crate) const ALL: [(Thinking, &'static str); 2] = [
-        (Thinking::Exponential, "exponential"),
-        (Thinking::Fixed, "fixed"),
-    ];
+named! { ThinkDistribution: Exponential = "exponential", Fixed = "fixed" }
 
-    pub(crate) fn name(self) -> &'static str {
-        let named = Thinking::ALL.iter().find(|(one, _)| *one == self);
-        named.map_or("", |(_, name)| name)
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Thinking> {
-        let named = Thinking::ALL.iter().find(|(_, of)| *of == name);
-        named.map(|(thinking, _)| *thinking)
-    }
-}
-
-impl ObjectKind {
-    pub(crate) const ALL: [(ObjectKind, &'static str); 6] = [
-        (ObjectKind::Html, "html"),
-        (ObjectKind::Css, "css"),
-        (ObjectKind::Script, "script"),
-        (ObjectKind::Font, "font"),
-        (ObjectKind::Image, "image"),
-        (ObjectKind::Other, "other"),
-    ];
-
-    pub(crate) fn of(name: &str) -> Option<ObjectKind> {
-        let named = ObjectKind::ALL.iter().find(|(_, of)| *of == name);
-        named.map(|(kind, _)| *kind)
-    }
+named! {
+    ObjectKind: Html = "html",
+    Css = "css",
+    Script = "script",
+    Font = "font",
+    Image = "image",
+    Other = "other",
 }

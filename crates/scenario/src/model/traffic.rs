@@ -47,7 +47,7 @@ impl Traffic {
     pub fn kind(&self) -> &'static str {
         match self {
             Traffic::Bulk { .. } => Traffic::BULK,
-            Traffic::Messages { spacing, .. } => spacing.kind(),
+            Traffic::Messages { spacing, .. } => spacing.name(),
             Traffic::Video(_) => Traffic::VIDEO,
             Traffic::Requested(requested) => requested.kind(),
         }
@@ -81,30 +81,11 @@ impl Traffic {
     }
 
     pub(crate) fn kinds() -> Vec<&'static str> {
-        let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
+        let messages = Spacing::ALL.iter().map(|spacing| spacing.name());
         let kinds = [Traffic::BULK].into_iter().chain(messages);
         let requested = [Requested::CHUNKS, Requested::REQUEST, Requested::WEB];
         kinds.chain([Traffic::VIDEO]).chain(requested).collect()
     }
 }
 
-impl Spacing {
-    const KINDS: &'static [(Spacing, &'static str)] = &[
-        (Spacing::Constant, "cbr"),
-        (Spacing::Exponential, "poisson"),
-    ];
-
-    fn kind(self) -> &'static str {
-        let mut kinds = Spacing::KINDS.iter();
-        kinds
-            .find(|(spacing, _)| *spacing == self)
-            .map_or("", |(_, kind)| kind)
-    }
-
-    pub(crate) fn of_kind(kind: &str) -> Option<Spacing> {
-        let mut kinds = Spacing::KINDS.iter();
-        kinds
-            .find(|(_, named)| *named == kind)
-            .map(|(spacing, _)| *spacing)
-    }
-}
+named! { Spacing: Constant = "cbr", Exponential = "poisson" }

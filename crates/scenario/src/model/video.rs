@@ -53,24 +53,4 @@ pub enum Preset {
     Live,
 }
 
-impl Preset {
-    /// All presets with their names in scenario files.
-    pub const ALL: [(Preset, &'static str); 4] = [
-        (Preset::Film28, "film-28"),
-        (Preset::Film38, "film-38"),
-        (Preset::Film48, "film-48"),
-        (Preset::Live, "live"),
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let named = Preset::ALL.iter().find(|(preset, _)| *preset == self);
-        named.map_or("", |(_, name)| name)
-    }
-
-    pub(crate) fn of(name: &str) -> Option<Preset> {
-        let named = Preset::ALL.iter().find(|(_, of)| *of == name);
-        named.map(|(preset, _)| *preset)
-    }
-}
+named! { Preset: Film28 = "film-28", Film38 = "film-38", Film48 = "film-48", Live = "live" }

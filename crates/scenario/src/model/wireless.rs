@@ -70,23 +70,4 @@ pub enum WifiProfile {
     Ns313,
 }
 
-impl WifiProfile {
-    /// All profiles.
-    pub const ALL: [WifiProfile; 3] = [WifiProfile::Standard, WifiProfile::Ns3, WifiProfile::Ns313];
-
-    /// Name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            WifiProfile::Standard => "standard",
-            WifiProfile::Ns3 => "ns-3",
-            WifiProfile::Ns313 => "ns-3.13",
-        }
-    }
-
-    /// The profile with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<WifiProfile> {
-        WifiProfile::ALL.into_iter().find(|one| one.name() == name)
-    }
-}
+named! { WifiProfile: Standard = "standard", Ns3 = "ns-3", Ns313 = "ns-3.13" }

@@ -28,7 +28,7 @@ pub(super) fn channels(
     for section in sections {
         let name: String = section.get("name").unwrap_or_default();
         if !name.is_empty() && channels.iter().any(|other| other.config.name == name) {
-            section.complain("name", Problem::Duplicate("channel"), report);
+            section.add_error("name", Problem::Duplicate("channel"), report);
         }
         let given = section.table("propagation");
         let usual = section.default_table("propagation");
@@ -36,8 +36,8 @@ pub(super) fn channels(
         let is_range = propagation.get::<String>("model").as_deref() == Some("range");
         let fading = propagation.table("fading").and_then(fading);
         if fading.is_some() && is_range {
-            let problem = Problem::Unfit("a disk has no power that could vary".to_owned());
-            propagation.complain("fading", problem, report).allowed =
+            let problem = Problem::Incompatible("a disk has no power that could vary".to_owned());
+            propagation.add_error("fading", problem, report).allowed =
                 Some("fading with another model of propagation".to_owned());
         }
         channels.push(Channel {
@@ -76,15 +76,15 @@ fn propagation(section: &Section, report: &mut Report) -> Propagation {
     ];
     for (key, models) in of {
         if section.has(key) && !models.split(' ').any(|one| one == model) {
-            let problem = Problem::Unfit(format!("{model} has none"));
+            let problem = Problem::Incompatible(format!("{model} has none"));
             let models: Vec<&str> = models.split(' ').collect();
-            section.complain(key, problem, report).allowed =
+            section.add_error(key, problem, report).allowed =
                 Some(format!("with model = {}", name_list(models)));
         }
     }
     let mut missed = |key: &str, example: &str| {
         if !section.has(key) {
-            section.complain(key, Problem::Missing, report).allowed = Some(example.to_owned());
+            section.add_error(key, Problem::Missing, report).allowed = Some(example.to_owned());
         }
     };
     match model.as_str() {
@@ -101,7 +101,7 @@ fn propagation(section: &Section, report: &mut Report) -> Propagation {
             let sense_m: f64 = section.get("sense").unwrap_or(range_m);
             if sense_m < range_m && section.none_wrong(&["range", "sense"]) {
                 let limit = format!("the range ({range_m} m)");
-                section.complain("sense", Problem::BelowLeast(limit), report);
+                section.add_error("sense", Problem::BelowLeast(limit), report);
             }
             Propagation::Range { range_m, sense_m }
         }
@@ -156,11 +156,11 @@ fn error_model(
     for key in ["table", "frame"] {
         if section.has(key) && !is_table {
             let problem = Problem::OnlyWith(r#"model = "table""#);
-            section.complain(key, problem, report);
+            section.add_error(key, problem, report);
         }
     }
     if section.has("frame") && !section.has("table") && is_table {
-        section.complain("table", Problem::Missing, report).allowed =
+        section.add_error("table", Problem::Missing, report).allowed =
             Some("a file such as \"per.csv\"".to_owned());
     }
     match model.as_deref() {
@@ -182,7 +182,7 @@ fn error_model(
             match table {
                 Ok(table) => ErrorModel::Table(Arc::new(table)),
                 Err(problem) => {
-                    section.complain("table", problem, report);
+                    section.add_error("table", problem, report);
                     ErrorModel::Nist
                 }
             }
@@ -200,7 +200,7 @@ pub(super) fn nodes(
     for section in sections {
         let name: String = section.get("name").unwrap_or_default();
         if !name.is_empty() && nodes.iter().any(|other| other.name == name) {
-            section.complain("name", Problem::Duplicate("node"), report);
+            section.add_error("name", Problem::Duplicate("node"), report);
         }
         let mut at = [0.0; 3];
         let place: Option<Items<f64>> = section.get("at");
@@ -214,7 +214,7 @@ pub(super) fn nodes(
             let radio = wifi.radio(entry, &name, at, report);
             let known = |one: &&mut Channel| one.config.name == channel;
             match channels.iter_mut().find(known) {
-                None => complain_of_channel(entry, "channel", &channel, channels, report),
+                None => add_unknown_channel_error(entry, "channel", &channel, channels, report),
                 Some(found) => add_radio((entry, "channel"), radio, found, report),
             }
         }
@@ -233,9 +233,9 @@ pub(super) fn add_radio(
     let is_a = |radio: &RadioConfig| radio.standard == Standard::A;
     for other in &channel.radios {
         let problem = if other.node == radio.node {
-            Problem::Unfit(format!("another radio of {:?} is on it", radio.node))
+            Problem::Incompatible(format!("another radio of {:?} is on it", radio.node))
         } else if is_a(other) != is_a(&radio) {
-            Problem::Unfit(format!(
+            Problem::Incompatible(format!(
                 "{} is at 5 GHz, and {} of {:?} is not",
                 Standard::A,
                 if is_a(other) {
@@ -251,11 +251,11 @@ pub(super) fn add_radio(
             ))
         } else if distance_m(other.at, radio.at) == 0.0 && by_distance(&channel.config.propagation)
         {
-            Problem::SamePlace(other.node.clone())
+            Problem::SamePosition(other.node.clone())
         } else {
             continue;
         };
-        said.0.complain(said.1, problem, report);
+        said.0.add_error(said.1, problem, report);
         break;
     }
     channel.radios.push(radio);
@@ -268,7 +268,7 @@ fn by_distance(propagation: &Propagation) -> bool {
     )
 }
 
-pub(super) fn complain_of_channel(
+pub(super) fn add_unknown_channel_error(
     section: &Section,
     key: &str,
     name: &str,
@@ -283,7 +283,7 @@ pub(super) fn complain_of_channel(
         what: "channel",
         name: name.chars().take(64).collect(),
     };
-    let error = section.complain(key, problem, report);
+    let error = section.add_error(key, problem, report);
     error.allowed = Some(name_list(known.iter().copied()));
     error.suggestion = nearest(name, known.iter().copied());
 }
@@ -294,12 +294,12 @@ pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report
         if let Some(pair) = too_far(&channel.config, &channel.radios) {
             let [one, other] = pair.map(|radio| &channel.radios[radio]);
             let km = distance_m(one.at, other.at) / 1e3;
-            let problem = Problem::Unfit(format!(
+            let problem = Problem::Incompatible(format!(
                 "{} hears {} from {km:.1} km away, and a frame would be on its way for a SIFS or more",
                 other.node, one.node,
             ));
             section
-                .complain("propagation_delay", problem, report)
+                .add_error("propagation_delay", problem, report)
                 .allowed = Some("false, or radios that hear each other within 2.9 km".to_owned());
         }
     }
@@ -331,7 +331,7 @@ pub(super) fn read_matrices(
         match read {
             Ok(rows) => *loss_db = rows.into(),
             Err(problem) => {
-                section.complain("file", problem, report);
+                section.add_error("file", problem, report);
             }
         }
     }

@@ -27,21 +27,21 @@ pub(super) fn check(
         let problem = Problem::OnlyWith(
             "a protocol that carries a stream: a frame is longer than a datagram",
         );
-        traffic.complain("kind", problem, report);
+        traffic.add_error("kind", problem, report);
     }
     if let (Traffic::Requested(_), Some(traffic)) = (&flow.traffic, traffic) {
         let problem = Problem::OnlyWith("a protocol that carries a stream");
-        traffic.complain("kind", problem, report);
+        traffic.add_error("kind", problem, report);
     }
     if let Some(traffic) = traffic.filter(|traffic| traffic.has("deadline")) {
         let problem = Problem::OnlyWith("a protocol that carries a stream");
-        traffic.complain("deadline", problem, report);
+        traffic.add_error("deadline", problem, report);
     }
     if let (&Traffic::Messages { message, .. }, Some(traffic)) = (&flow.traffic, traffic)
         && message > payload
     {
         let limit = format!("the payload of a datagram ({payload})");
-        traffic.complain("message", Problem::AboveMost(limit), report);
+        traffic.add_error("message", Problem::AboveMost(limit), report);
     }
     let firsts = flow
         .paths
@@ -55,7 +55,7 @@ pub(super) fn check(
     {
         let link = &links[first];
         let problem = Problem::EndlessDatagrams(link.name.clone());
-        section.complain("protocol", problem, report).allowed =
+        section.add_error("protocol", problem, report).allowed =
             Some("traffic of kind \"cbr\" or \"poisson\", or a rate of that link".to_owned());
     }
 }

@@ -6,7 +6,7 @@ use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
 use super::late_paths::warn_of_late_paths;
-use super::offered::Offered;
+use super::offered_load::OfferedLoad;
 use super::paths::Paths;
 use super::traffic::traffic;
 use super::transport::Transport;
@@ -14,7 +14,7 @@ use super::{Traces, datagrams};
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
 use crate::limits::{MAX_FLOWS, MAX_SUBFLOWS};
-use crate::model::{Flow, Origin, Protocol, Traffic, Wireless};
+use crate::model::{Flow, FlowOrigin, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
@@ -34,7 +34,7 @@ pub(super) fn flows(
         flows: Vec::new(),
         names: HashMap::new(),
         total: 0,
-        offered: Offered::new(duration),
+        offered: OfferedLoad::new(duration),
         duration,
         links,
         wireless,
@@ -62,7 +62,7 @@ struct Flows<'a> {
     flows: Vec<Flow>,
     names: HashMap<String, &'static str>,
     total: usize,
-    offered: Offered,
+    offered: OfferedLoad,
     duration: Time,
     links: &'a [LinkConfig],
     wireless: &'a Wireless,
@@ -81,12 +81,12 @@ impl Flows<'_> {
         datagrams::check(&flow, section, traffic, paths, links, wireless, report);
         self.offered.add(&flow, traffic, report);
         let what = match flow.origin {
-            Origin::Short | Origin::Flow => "flow",
-            Origin::Competitor => "competitor",
+            FlowOrigin::Shorthand | FlowOrigin::Flow => "flow",
+            FlowOrigin::Competitor => "competitor",
         };
         let named = !flow.name.is_empty();
         if let Some(other) = named.then(|| self.names.get(&flow.name)).flatten() {
-            section.complain("name", Problem::Duplicate(other), report);
+            section.add_error("name", Problem::Duplicate(other), report);
         } else {
             self.names.insert(flow.name.clone(), what);
         }
@@ -94,7 +94,7 @@ impl Flows<'_> {
         self.total += flow.count as usize;
         if within && self.total > MAX_FLOWS {
             let limit = format!("{MAX_FLOWS} for all flows and competitors together");
-            section.complain("count", Problem::AboveMost(limit), report);
+            section.add_error("count", Problem::AboveMost(limit), report);
         }
         let unused = flow.paths.len().saturating_sub(flow.count as usize);
         if flow.in_turn && unused > 0 {
@@ -143,7 +143,7 @@ fn short(
     }
     let flow = Flow {
         name: Flow::MEASURED.to_owned(),
-        origin: Origin::Short,
+        origin: FlowOrigin::Shorthand,
         protocol: transport.protocol.clone(),
         transport: transport.config.clone(),
         paths: used,
@@ -172,7 +172,7 @@ fn own_flow(
     let used = check_single_path(section, &protocol, used, paths, report);
     let flow = Flow {
         name: section.get("name").unwrap_or_default(),
-        origin: Origin::Flow,
+        origin: FlowOrigin::Flow,
         protocol,
         transport: config,
         paths: used,
@@ -203,7 +203,7 @@ fn competitor(
         name: section
             .get("name")
             .unwrap_or_else(|| format!("competitor-{}", index + 1)),
-        origin: Origin::Competitor,
+        origin: FlowOrigin::Competitor,
         protocol,
         transport: config,
         paths: used,
@@ -256,23 +256,23 @@ fn check_single_path(
     }
     if section.has("paths") {
         let problem = Problem::OnlyWith(r#"protocol = "mptcp", "striped-tcp" or "aggregation""#);
-        section.complain("paths", problem, report).allowed = Some("one path".to_owned());
+        section.add_error("paths", problem, report).allowed = Some("one path".to_owned());
     } else {
         let names = name_list(used.iter().map(|path| paths.name(*path)));
-        section.complain("path", Problem::Missing, report).allowed = Some(names);
+        section.add_error("path", Problem::Missing, report).allowed = Some(names);
     }
     used
 }
 
 fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
-    let subflows = flow.paths_each() * flow.transport.subflows.per_path as usize;
+    let subflows = flow.paths_per_connection() * flow.transport.subflows.per_path as usize;
     if subflows > MAX_SUBFLOWS {
         let key = match section.has("subflows_per_path") {
             true => "subflows_per_path",
             false => path_key(section),
         };
         let limit = format!("{MAX_SUBFLOWS} subflows on all paths together");
-        section.complain(key, Problem::AboveMost(limit), report);
+        section.add_error(key, Problem::AboveMost(limit), report);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Slot};
 use ropewalk_quantities::Time;
 
-use super::{Traces, air, warnings};
+use super::{Traces, warnings, wireless_links};
 use crate::error::Problem;
 use crate::keys::LINK;
 use crate::limits::{MAX_LINKS, MAX_NAME_CHARS};
@@ -34,17 +34,17 @@ pub(super) fn links<'a>(
         let described = link(section, traces, report);
         warnings::of_dead_links(&described, duration, report);
         let count = count(section, links.len(), MAX_LINKS, report);
-        let alike = alike(described, count, section, report);
-        let twice = alike
+        let numbered_copies = numbered_copies(described, count, section, report);
+        let twice = numbered_copies
             .iter()
             .any(|link| !link.name.is_empty() && !names.insert(link.name.clone()));
         if twice {
-            section.complain("name", Problem::Duplicate("link"), report);
+            section.add_error("name", Problem::Duplicate("link"), report);
         }
         let quota = quota(section, report);
-        quotas.extend(alike.iter().map(|_| quota));
-        from.extend(alike.iter().map(|_| section));
-        links.extend(alike);
+        quotas.extend(numbered_copies.iter().map(|_| quota));
+        from.extend(numbered_copies.iter().map(|_| section));
+        links.extend(numbered_copies);
     }
     if links.iter().any(|link| link.cost.is_some()) {
         for link in &mut links {
@@ -57,7 +57,7 @@ pub(super) fn links<'a>(
 fn quota(section: &Section, report: &mut Report) -> Option<Quota> {
     for (key, needs) in [("period", "quota"), ("pace", "period")] {
         if section.has(key) && !section.has(needs) {
-            section.complain(key, Problem::OnlyWith(needs), report);
+            section.add_error(key, Problem::OnlyWith(needs), report);
         }
     }
     Some(Quota {
@@ -73,7 +73,7 @@ pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut 
     if so_far as u64 + count > most as u64 {
         if section.has("count") {
             let limit = format!("{most} with all others");
-            section.complain("count", Problem::AboveMost(limit), report);
+            section.add_error("count", Problem::AboveMost(limit), report);
         }
         return 1;
     }
@@ -84,16 +84,21 @@ pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut 
             "{} characters with a number behind",
             MAX_NAME_CHARS - digits
         );
-        section.complain("name", Problem::AboveMost(limit), report);
+        section.add_error("name", Problem::AboveMost(limit), report);
     }
     count
 }
 
-fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -> Vec<LinkConfig> {
+fn numbered_copies(
+    link: LinkConfig,
+    count: u64,
+    section: &Section,
+    report: &mut Report,
+) -> Vec<LinkConfig> {
     if count == 1 {
         for (key, end) in ["from", "to"].into_iter().zip(link.ends.iter().flatten()) {
             if end.contains(STAR) {
-                section.complain(key, Problem::OnlyWith("count"), report);
+                section.add_error(key, Problem::OnlyWith("count"), report);
             }
         }
         return vec![link];
@@ -117,7 +122,13 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
         return link_on_channel(section, report);
     }
     let delay_wrong = section.is_wrong("delay");
-    let forward = direction(section, &unsaid(report), delay_wrong, traces, report);
+    let forward = direction(
+        section,
+        &default_direction(report),
+        delay_wrong,
+        traces,
+        report,
+    );
     let reverse = match section.table("reverse") {
         Some(section) => {
             let wrong = section.is_wrong("delay") || (delay_wrong && !section.has("delay"));
@@ -139,7 +150,7 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
 
 /// A link on a channel, with a loss for each direction.
 fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
-    air::check_keys(section, report);
+    wireless_links::check_keys(section, report);
     let forward = section
         .table("loss")
         .map_or(Loss::None, |given| loss(given, report));
@@ -148,8 +159,8 @@ fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
     LinkConfig {
         name: section.get("name").unwrap_or_default(),
         ends: ends(section, report),
-        forward: air::direction(forward),
-        reverse: air::direction(reverse),
+        forward: wireless_links::direction(forward),
+        reverse: wireless_links::direction(reverse),
         cost: section.get("cost"),
         down: Vec::new(),
     }
@@ -158,27 +169,27 @@ fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
 fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     for [given, other] in [["from", "to"], ["to", "from"]] {
         if section.has(given) && !section.has(other) {
-            section.complain(other, Problem::Missing, report).allowed =
+            section.add_error(other, Problem::Missing, report).allowed =
                 Some("the name of the node at the other end".to_owned());
         }
     }
     let ends = [section.get::<String>("from")?, section.get("to")?];
     if ends[0] == ends[1] {
-        section.complain("to", Problem::SameNode, report);
+        section.add_error("to", Problem::SameNode, report);
     }
     Some(ends)
 }
 
-fn unsaid(report: &mut Report) -> DirectionConfig {
-    let unsaid = Section::absent("link", &LINK);
+fn default_direction(report: &mut Report) -> DirectionConfig {
+    let default_direction = Section::absent("link", &LINK);
     DirectionConfig {
         // Either `rate` or `trace` is given, or its absence has been reported.
         capacity: Capacity::Unlimited,
-        delay: unsaid.value("delay"),
-        jitter: jitter(&unsaid.default_table("jitter")),
-        slot: slot(&unsaid.default_table("slot"), report),
-        loss: loss(&unsaid.default_table("loss"), report),
-        queue: unsaid.value("queue"),
+        delay: default_direction.value("delay"),
+        jitter: jitter(&default_direction.default_table("jitter")),
+        slot: slot(&default_direction.default_table("slot"), report),
+        loss: loss(&default_direction.default_table("loss"), report),
+        queue: default_direction.value("queue"),
     }
 }
 
@@ -198,7 +209,7 @@ fn direction(
             Ok(trace) => direction.capacity = Capacity::Trace(trace),
             Err(problem) => {
                 let is_other_format = matches!(problem, Problem::Trace(_));
-                let error = section.complain("trace", problem, report);
+                let error = section.add_error("trace", problem, report);
                 if is_other_format {
                     error.allowed = Some(TRACE_FORMAT.to_owned());
                 }
@@ -227,10 +238,10 @@ fn direction(
     {
         let limit = format!("the delay ({})", direction.delay);
         match section.table("jitter") {
-            Some(given) => given.complain("amount", Problem::AboveMost(limit), report),
+            Some(given) => given.add_error("amount", Problem::AboveMost(limit), report),
             None => {
                 let limit = format!("the jitter ({})", jitter.amount);
-                section.complain("delay", Problem::BelowLeast(limit), report)
+                section.add_error("delay", Problem::BelowLeast(limit), report)
             }
         };
     }
@@ -248,7 +259,7 @@ fn slot(section: &Section, report: &mut Report) -> Option<Slot> {
     let least = section.get("least").unwrap_or(most);
     if least > most && section.has("most") && !section.is_wrong("most") {
         let limit = format!("most ({most})");
-        section.complain("least", Problem::AboveMost(limit), report);
+        section.add_error("least", Problem::AboveMost(limit), report);
     }
     (most > Time::ZERO).then_some(Slot { least, most })
 }
@@ -269,7 +280,7 @@ fn loss(section: &Section, report: &mut Report) -> Loss {
         for key in ["r", "h", "k"] {
             if section.has(key) {
                 let problem = Problem::OnlyWith(r#"model = "gilbert-elliott""#);
-                section.complain(key, problem, report);
+                section.add_error(key, problem, report);
             }
         }
     }

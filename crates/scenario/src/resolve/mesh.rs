@@ -7,9 +7,9 @@ use ropewalk_network::routing::{Graph, Method, RouteRequest, Routing};
 use ropewalk_network::stream;
 
 use super::Traces;
-use super::air::link_of;
-use super::channels::{add_radio, complain_of_channel};
+use super::channels::{add_radio, add_unknown_channel_error};
 use super::radios::Wifi;
+use super::wireless_links::link_of;
 use crate::error::Problem;
 use crate::keys::{ALL, FILE, GRID, LOWEST, RADIO, UNIFORM};
 use crate::limits::{MAX_NODES, MAX_ROUTES};
@@ -28,7 +28,7 @@ pub(super) fn mesh(
     let section = root.table("mesh")?;
     for other in ["node", "link", "path"] {
         if root.has(other) {
-            root.complain("mesh", Problem::Excluded(other), report);
+            root.add_error("mesh", Problem::Excluded(other), report);
         }
     }
     let area_m: [f64; 2] = pair(section, "area").expect("a default");
@@ -65,8 +65,8 @@ pub(super) fn mesh(
             } else {
                 "require"
             };
-            let problem = Problem::Unfit(impossible.to_string());
-            section.complain(key, problem, report).allowed = Some(
+            let problem = Problem::Incompatible(impossible.to_string());
+            section.add_error(key, problem, report).allowed = Some(
                 "what such nodes in such an area can have: more of them, a longer range, less required"
                     .to_owned(),
             );
@@ -133,8 +133,9 @@ fn graph(
         MeshWeight::Etx | MeshWeight::Airtime => {}
     }
     if matches!(channel.config.propagation, Propagation::Matrix { .. }) {
-        let problem = Problem::Unfit("the channel's losses are a matrix's, not places'".to_owned());
-        section.complain("weight", problem, report).allowed = Some("\"hops\"".to_owned());
+        let problem =
+            Problem::Incompatible("the channel's losses are a matrix's, not places'".to_owned());
+        section.add_error("weight", problem, report).allowed = Some("\"hops\"".to_owned());
         return None;
     }
     let own = Section::absent("mesh", &RADIO);
@@ -212,9 +213,9 @@ fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     let ends = [mesh.drawn.source, mesh.drawn.destination].map(Mesh::node_name);
     let found = mesh.found.routes.len();
     if found == 0 {
-        let problem = Problem::NoWay(ends[0].clone());
+        let problem = Problem::Unreachable(ends[0].clone());
         section
-            .complain("destination_near", problem, report)
+            .add_error("destination_near", problem, report)
             .allowed = Some("require = \"endpoints\" draws until one leads there".to_owned());
         return;
     }
@@ -276,7 +277,7 @@ fn placement(section: &Section, traces: &mut Traces, report: &mut Report) -> Opt
     let model: Option<String> = placement.get("model");
     if let Some(model @ (UNIFORM | GRID)) = model.as_deref() {
         if placement.has("file") {
-            placement.complain("file", Problem::OnlyWith(r#"model = "file""#), report);
+            placement.add_error("file", Problem::OnlyWith(r#"model = "file""#), report);
         }
         return Some(match model {
             GRID => Placement::Grid,
@@ -284,21 +285,22 @@ fn placement(section: &Section, traces: &mut Traces, report: &mut Report) -> Opt
         });
     }
     if !placement.has("file") && (model.is_some() || !placement.has("model")) {
-        placement.complain("file", Problem::Missing, report).allowed =
-            Some("a file such as \"nodes.csv\"".to_owned());
+        placement
+            .add_error("file", Problem::Missing, report)
+            .allowed = Some("a file such as \"nodes.csv\"".to_owned());
     }
     let file: String = placement.get("file")?;
-    match traces.text(&file).and_then(|text| places(&file, &text)) {
+    match traces.text(&file).and_then(|text| positions(&file, &text)) {
         Ok(places) => Some(Placement::At(places)),
         Err(problem) => {
-            placement.complain(FILE, problem, report);
+            placement.add_error(FILE, problem, report);
             None
         }
     }
 }
 
 /// Positions in a file, in metres: a line per node; the first line may name the columns.
-fn places(file: &str, text: &str) -> Result<Vec<[f64; 2]>, Problem> {
+fn positions(file: &str, text: &str) -> Result<Vec<[f64; 2]>, Problem> {
     let wrong = |what: String| Problem::File {
         file: file.to_owned(),
         what,
@@ -343,14 +345,14 @@ fn nodes(section: &Section, placement: &Placement, report: &mut Report) -> usize
     match placement {
         Placement::At(places) => {
             if given.is_some_and(|nodes| nodes as usize != places.len()) {
-                let problem = Problem::Unfit(format!("the file has {} nodes", places.len()));
-                section.complain("nodes", problem, report);
+                let problem = Problem::Incompatible(format!("the file has {} nodes", places.len()));
+                section.add_error("nodes", problem, report);
             }
             places.len()
         }
         Placement::Uniform | Placement::Grid => {
             if !section.has("nodes") {
-                section.complain("nodes", Problem::Missing, report).allowed =
+                section.add_error("nodes", Problem::Missing, report).allowed =
                     Some(format!("a whole number from 2 to {MAX_NODES}"));
             }
             given.unwrap_or(2) as usize
@@ -362,7 +364,7 @@ fn nodes(section: &Section, placement: &Placement, report: &mut Report) -> usize
 fn channels(section: &Section, channels: &[Channel], report: &mut Report) -> Vec<usize> {
     if channels.is_empty() {
         let problem = Problem::OnlyWith("a [[channel]] for its radios");
-        section.complain("channels", problem, report);
+        section.add_error("channels", problem, report);
     }
     let Some(names) = section.get::<Vec<String>>("channels") else {
         return (0..channels.len()).collect();
@@ -371,7 +373,7 @@ fn channels(section: &Section, channels: &[Channel], report: &mut Report) -> Vec
     for name in names {
         match channels.iter().position(|one| one.config.name == name) {
             Some(channel) => own.push(channel),
-            None => complain_of_channel(section, "channels", &name, channels, report),
+            None => add_unknown_channel_error(section, "channels", &name, channels, report),
         }
     }
     own

@@ -1,6 +1,5 @@
 //! Resolution of checked tables: defaults, references, and checks across keys.
 
-mod air;
 mod channels;
 mod datagrams;
 mod flows;
@@ -9,7 +8,7 @@ mod links;
 mod mesh;
 mod mptcp_ns3;
 mod nodes;
-mod offered;
+mod offered_load;
 mod paths;
 mod protocol;
 mod radios;
@@ -18,6 +17,7 @@ mod traces;
 mod traffic;
 mod transport;
 mod warnings;
+mod wireless_links;
 
 use ropewalk_quantities::Time;
 
@@ -33,7 +33,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     let warmup: Time = root.value("warmup");
     if warmup >= duration && root.none_wrong(&["warmup", "duration"]) {
         let limit = format!("the duration ({duration})");
-        root.complain("warmup", Problem::NotBelow(limit), report);
+        root.add_error("warmup", Problem::NotBelow(limit), report);
     }
     let (mut links, mut quotas, sections) =
         links::links(root.tables("link"), duration, traces, report);
@@ -47,11 +47,12 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     channels::read_matrices(root.tables("channel"), &mut channels, traces, report);
     channels::check_distances(root.tables("channel"), &channels, report);
     let mut wireless = Wireless {
-        links: air::radio_links(&sections, &links, &channels, report),
+        links: wireless_links::radio_links(&sections, &links, &channels, report),
         nodes,
         channels,
     };
-    let over_nodes = air::paths_over_nodes(root.tables("path"), &mut links, &mut wireless, report);
+    let over_nodes =
+        wireless_links::paths_over_nodes(root.tables("path"), &mut links, &mut wireless, report);
     let routes = mesh.as_ref();
     let routes = routes.map(|mesh| mesh::paths_of(mesh, &mut links, &mut wireless));
     let none = match root.has("link") || root.has("mesh") {
@@ -59,12 +60,12 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         true => root.is_empty_list("link").then_some(Problem::Empty),
     };
     if let (true, Some(problem)) = (links.is_empty(), none) {
-        root.complain("link", problem, report).allowed =
+        root.add_error("link", problem, report).allowed =
             Some("one or more tables, each under [[link]]".to_owned());
     }
     // Links created by paths over nodes or by a mesh.
     quotas.resize(links.len(), None);
-    air::warn_of_weak_links(&links, &wireless, report);
+    wireless_links::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();
     let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
     let flows = match mesh.is_none() && root.has("mesh") {

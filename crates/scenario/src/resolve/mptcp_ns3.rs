@@ -29,14 +29,14 @@ pub(super) fn check(
     if *protocol != Protocol::MptcpNs3 {
         if profile == Profile::MptcpNs3 {
             let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
-            section.complain("profile", problem, report);
+            section.add_error("profile", problem, report);
         }
         return;
     }
     let given = section.given();
     let settings = given.filter(|(key, _)| key.default.field().is_some());
     for (key, _) in settings.filter(|(key, _)| !ITS_OWN.contains(&key.name)) {
-        let error = section.complain(key.name, Problem::OnlyWith(OTHERS), report);
+        let error = section.add_error(key.name, Problem::OnlyWith(OTHERS), report);
         error.allowed = Some(format!("for mptcp-ns3, {}", name_list(ITS_OWN)));
     }
     check_inherited(section, protocol, config, report);
@@ -52,16 +52,16 @@ pub(super) fn check_inherited(
         return;
     }
     if Policy::of(&config.reordering).is_none() {
-        let error = section.complain("reordering", Problem::OnlyWith(OTHERS), report);
+        let error = section.add_error("reordering", Problem::OnlyWith(OTHERS), report);
         let names = name_list(Policy::ALL.map(Policy::name));
         error.allowed = Some(format!("for mptcp-ns3, {names}"));
     }
     if Coupling::of(&config.congestion).is_none() {
-        let error = section.complain("congestion", Problem::OnlyWith(OTHERS), report);
+        let error = section.add_error("congestion", Problem::OnlyWith(OTHERS), report);
         error.allowed = Some(format!("for mptcp-ns3, {}", name_list(Coupling::NAMES)));
     }
     if !Settings::SCHEDULERS.contains(&config.scheduler.name()) {
-        let error = section.complain("scheduler", Problem::OnlyWith(OTHERS), report);
+        let error = section.add_error("scheduler", Problem::OnlyWith(OTHERS), report);
         error.allowed = Some(format!(
             "for mptcp-ns3, {}",
             name_list(Settings::SCHEDULERS)

@@ -56,7 +56,7 @@ impl Nodes {
     ///
     /// # Panics
     /// If no link names one of the nodes.
-    pub fn ways(&self, from: &str, to: &str, wanted: RouteRequest) -> Vec<Vec<usize>> {
+    pub fn disjoint_paths(&self, from: &str, to: &str, wanted: RouteRequest) -> Vec<Vec<usize>> {
         let [from, to] = [self.by_name[from], self.by_name[to]];
         let found = wanted.routes(&self.graph, from, to);
         let links = |links: &[usize]| links.iter().map(|link| self.links[*link]).collect();
@@ -77,8 +77,8 @@ pub(super) fn check_chain(
         if let (Some([_, ends]), Some([begins, _])) = (&before.ends, &link.ends)
             && ends != begins
         {
-            let problem = Problem::Apart(link.name.clone());
-            section.complain("hops", problem, report).allowed = Some(format!(
+            let problem = Problem::NotConnected(link.name.clone());
+            section.add_error("hops", problem, report).allowed = Some(format!(
                 "a link from {ends:?}, where {:?} ends",
                 before.name
             ));
@@ -125,17 +125,17 @@ mod tests {
     fn ways_share_no_link_and_the_shortest_is_first() {
         let diamond = nodes(&[["s", "a"], ["a", "b"], ["b", "d"], ["s", "c"], ["c", "d"]]);
         assert_eq!(
-            diamond.ways("s", "d", apart(8)),
+            diamond.disjoint_paths("s", "d", apart(8)),
             [vec![3, 4], vec![0, 1, 2]]
         );
-        assert_eq!(diamond.ways("s", "d", apart(1)), [vec![3, 4]]);
-        assert_eq!(diamond.ways("a", "d", apart(8)), [vec![1, 2]]);
+        assert_eq!(diamond.disjoint_paths("s", "d", apart(1)), [vec![3, 4]]);
+        assert_eq!(diamond.disjoint_paths("a", "d", apart(8)), [vec![1, 2]]);
     }
 
     #[test]
     fn links_lead_one_way() {
         let line = nodes(&[["s", "a"], ["a", "d"]]);
-        assert_eq!(line.ways("s", "d", apart(8)), [vec![0, 1]]);
-        assert!(line.ways("d", "s", apart(8)).is_empty());
+        assert_eq!(line.disjoint_paths("s", "d", apart(8)), [vec![0, 1]]);
+        assert!(line.disjoint_paths("d", "s", apart(8)).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use super::nodes::{self, Nodes};
 use crate::error::Problem;
 use crate::limits::{MAX_NAME_CHARS, MAX_PATHS};
 use crate::model::Path;
-use crate::numbered::{STAR, fill, is_meant, numbered};
+use crate::numbered::{STAR, fill, matches_pattern, numbered};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
@@ -51,7 +51,7 @@ impl Paths {
                 .iter()
                 .any(|path| !path.name.is_empty() && !names.insert(path.name.clone()));
             if twice {
-                section.complain("name", Problem::Duplicate("path"), report);
+                section.add_error("name", Problem::Duplicate("path"), report);
             }
             paths.extend(made);
             if paths.len() > MAX_PATHS {
@@ -61,7 +61,7 @@ impl Paths {
                     "name"
                 };
                 let limit = format!("{MAX_PATHS} paths with all others");
-                section.complain(key, Problem::AboveMost(limit), report);
+                section.add_error(key, Problem::AboveMost(limit), report);
                 break;
             }
         }
@@ -75,7 +75,7 @@ impl Paths {
         }
         let numbered = paths.iter().enumerate();
         let indices = numbered.map(|(index, path)| (path.name.clone(), index));
-        // Of several paths with the same name, an error already, the first is used.
+        // Dimension several paths with the same name, an error already, the first is used.
         let mut of_paths = HashMap::new();
         for (name, index) in indices {
             of_paths.entry(name).or_insert(index);
@@ -103,7 +103,7 @@ impl Paths {
     pub fn between(&mut self, section: &Section, report: &mut Report) -> Vec<usize> {
         let given = if section.has("from") { "from" } else { "to" };
         if let Some(path) = ["path", "paths"].into_iter().find(|key| section.has(key)) {
-            section.complain(given, Problem::Excluded(path), report);
+            section.add_error(given, Problem::Excluded(path), report);
             return Vec::new();
         }
         let Some([from, to]) = ends(section, &self.nodes, report) else {
@@ -114,12 +114,14 @@ impl Paths {
             method: Method::Greedy,
             most: MAX_PATHS,
         };
-        let ways = self.nodes.ways(&from, &to, apart);
-        if ways.is_empty() {
-            section.complain("to", Problem::NoWay(from.clone()), report);
+        let disjoint_paths = self.nodes.disjoint_paths(&from, &to, apart);
+        if disjoint_paths.is_empty() {
+            section.add_error("to", Problem::Unreachable(from.clone()), report);
         }
-        let ways = ways.into_iter();
-        ways.map(|hops| self.path_over(hops, &from, &to)).collect()
+        let disjoint_paths = disjoint_paths.into_iter();
+        disjoint_paths
+            .map(|hops| self.path_over(hops, &from, &to))
+            .collect()
     }
 
     /// The path over these links, added if missing, with a name from its ends.
@@ -166,36 +168,39 @@ impl Paths {
         };
         let mut chosen = Some(Vec::new());
         for name in names {
-            let meant = self.meant(&name);
-            if meant.is_empty() {
-                self.complain_of_unknown(section, key, &name, report);
+            let matching = self.matching(&name);
+            if matching.is_empty() {
+                self.add_unknown_key_error(section, key, &name, report);
                 chosen = None;
             }
             if let Some(chosen) = &mut chosen {
-                chosen.extend(meant);
+                chosen.extend(matching);
             }
         }
         let mut taken = HashSet::new();
         let twice = chosen.iter().flatten().find(|path| !taken.insert(**path));
         if let Some(path) = twice {
-            let problem = Problem::Twice(self.paths[*path].name.clone());
-            section.complain(key, problem, report);
+            let problem = Problem::Repeated(self.paths[*path].name.clone());
+            section.add_error(key, problem, report);
             return None;
         }
         chosen
     }
 
-    fn meant(&mut self, name: &str) -> Vec<usize> {
+    fn matching(&mut self, name: &str) -> Vec<usize> {
         if !name.contains(STAR) {
             return self.index_of(name).into_iter().collect();
         }
         let all = self.paths.iter().enumerate();
-        let of_paths = all.filter(|(_, path)| is_meant(name, &path.name));
+        let of_paths = all.filter(|(_, path)| matches_pattern(name, &path.name));
         let of_paths: Vec<usize> = of_paths.map(|(index, _)| index).collect();
         if !of_paths.is_empty() {
             return of_paths;
         }
-        let links = self.links.iter().filter(|(link, _)| is_meant(name, link));
+        let links = self
+            .links
+            .iter()
+            .filter(|(link, _)| matches_pattern(name, link));
         let mut links: Vec<(usize, String)> =
             links.map(|(link, index)| (*index, link.clone())).collect();
         links.sort_unstable();
@@ -217,7 +222,7 @@ impl Paths {
         Some(self.add(name.to_owned(), vec![link]))
     }
 
-    fn complain_of_unknown(&self, section: &Section, key: &str, name: &str, report: &mut Report) {
+    fn add_unknown_key_error(&self, section: &Section, key: &str, name: &str, report: &mut Report) {
         let paths = self.paths.iter().map(|path| path.name.as_str());
         let links = self.links.keys().map(String::as_str);
         let mut taken = HashSet::new();
@@ -240,14 +245,14 @@ fn described(
 ) -> Vec<Path> {
     let name: String = section.get("name").unwrap_or_default();
     if section.has("count") && !section.has("hops") {
-        section.complain("count", Problem::OnlyWith("hops"), report);
+        section.add_error("count", Problem::OnlyWith("hops"), report);
     }
     if section.has("from") {
         return routed(section, &name, nodes, report);
     }
     for key in ["to", "routing", "method", "routes"] {
         if section.has(key) {
-            section.complain(key, Problem::OnlyWith("from"), report);
+            section.add_error(key, Problem::OnlyWith("from"), report);
         }
     }
     if let Some(hops) = over_nodes {
@@ -266,7 +271,7 @@ fn described(
             ),
         };
         if count == 1 && patterns.iter().any(|hop| hop.contains(STAR)) {
-            section.complain("hops", Problem::OnlyWith("count"), report);
+            section.add_error("hops", Problem::OnlyWith("count"), report);
             break;
         }
         let hops = hops(&names, section, by_name, report);
@@ -286,27 +291,28 @@ fn routed(section: &Section, name: &str, nodes: &Nodes, report: &mut Report) -> 
         return Vec::new();
     };
     let wanted = mesh::wanted(section);
-    let ways = nodes.ways(&from, &to, wanted);
-    if ways.is_empty() {
-        section.complain("to", Problem::NoWay(from), report);
+    let disjoint_paths = nodes.disjoint_paths(&from, &to, wanted);
+    if disjoint_paths.is_empty() {
+        section.add_error("to", Problem::Unreachable(from), report);
     }
     let alone = wanted.routing == Routing::Shortest || wanted.most == 1;
-    let ways = ways.into_iter().enumerate();
-    ways.map(|(number, hops)| Path {
-        name: match alone {
-            true => name.to_owned(),
-            false => format!("{name}-{}", number + 1),
-        },
-        hops,
-    })
-    .collect()
+    let disjoint_paths = disjoint_paths.into_iter().enumerate();
+    disjoint_paths
+        .map(|(number, hops)| Path {
+            name: match alone {
+                true => name.to_owned(),
+                false => format!("{name}-{}", number + 1),
+            },
+            hops,
+        })
+        .collect()
 }
 
 fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String; 2]> {
     if nodes.names().next().is_none() {
         let given = if section.has("from") { "from" } else { "to" };
         let problem = Problem::OnlyWith("from and to of links, which name the nodes");
-        section.complain(given, problem, report);
+        section.add_error(given, problem, report);
         return None;
     }
     for key in ["from", "to"] {
@@ -325,7 +331,7 @@ fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String
         return None;
     };
     if from == to {
-        section.complain("to", Problem::SameNode, report);
+        section.add_error("to", Problem::SameNode, report);
         return None;
     }
     Some([from, to])
@@ -333,7 +339,7 @@ fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String
 
 fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report) {
     let names = name_list(nodes.names());
-    section.complain(key, Problem::Missing, report).allowed = Some(names);
+    section.add_error(key, Problem::Missing, report).allowed = Some(names);
 }
 
 fn hops(
@@ -368,7 +374,7 @@ fn unknown_name(
         what,
         name: name.chars().take(64).collect(),
     };
-    let error = section.complain(key, problem, report);
+    let error = section.add_error(key, problem, report);
     error.allowed = Some(name_list(known.iter().copied()));
     error.suggestion = nearest(name, known.iter().copied());
 }

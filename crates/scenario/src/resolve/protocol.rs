@@ -49,13 +49,13 @@ pub(super) fn protocol(
     if !matches!(protocol, Protocol::Aggregation(_)) {
         for key in ["packet", "main_buffer", "notsent_lowat"] {
             if section.has(key) {
-                section.complain(key, ONLY_WITH_AGGREGATION, report);
+                section.add_error(key, ONLY_WITH_AGGREGATION, report);
             }
         }
     }
     if !matches!(protocol, Protocol::StripedTcp(_)) && section.has("device") {
         let problem = Problem::OnlyWith(r#"protocol = "striped-tcp""#);
-        section.complain("device", problem, report);
+        section.add_error("device", problem, report);
     }
     check_scheduler(section, &protocol, report);
     protocol
@@ -72,7 +72,7 @@ pub(super) fn set_send_buffer(
     let given = section.get("send_buffer").map(|Packets(count)| count);
     let Protocol::Aggregation(Aggregation { packet, .. }) = protocol else {
         if given.is_some() {
-            let error = section.complain("send_buffer", ONLY_WITH_AGGREGATION, report);
+            let error = section.add_error("send_buffer", ONLY_WITH_AGGREGATION, report);
             error.allowed = Some(Bytes::ALLOWED.to_owned());
         }
         return;
@@ -99,18 +99,18 @@ pub(super) fn check_buffers(
     let packet = with_headers(aggregation.packet, 1);
     if config.send_buffer.size < packet && section.none_wrong(&["send_buffer", "packet"]) {
         let limit = format!("a packet with its header ({packet})");
-        section.complain("send_buffer", Problem::BelowLeast(limit), report);
+        section.add_error("send_buffer", Problem::BelowLeast(limit), report);
     }
     if aggregation.main_buffer < payload && section.none_wrong(&["main_buffer", "packet"]) {
         let limit = format!("a packet ({payload})");
-        section.complain("main_buffer", Problem::BelowLeast(limit), report);
+        section.add_error("main_buffer", Problem::BelowLeast(limit), report);
     }
 }
 
 fn usual(kind: Device) -> VirtualDevice {
     VirtualDevice {
         kind,
-        scheduler: kind.usual_scheduler(),
+        scheduler: kind.default_scheduler(),
     }
 }
 
@@ -185,7 +185,7 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
         (true, false, _) => r#"protocol = "mptcp""#,
         (false, ..) => r#"protocol = "aggregation", or "striped-tcp" with device = "tunnel""#,
     });
-    section.complain("scheduler", problem, report).allowed =
+    section.add_error("scheduler", problem, report).allowed =
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));
 }
 

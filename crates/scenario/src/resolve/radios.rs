@@ -8,7 +8,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use crate::error::Problem;
 use crate::keys::{NEVER, WIFI};
 use crate::model::WifiProfile;
-use crate::parsed::{Held, Items, Packets};
+use crate::parsed::{Items, Packets, ParsedType};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
@@ -24,12 +24,12 @@ struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    fn get<T: Held>(&self, key: &str) -> Option<T> {
+    fn get<T: ParsedType>(&self, key: &str) -> Option<T> {
         let shared = || self.wifi.and_then(|wifi| wifi.get(key));
         self.own.get(key).or_else(shared)
     }
 
-    fn complain<'r>(
+    fn add_error<'r>(
         &self,
         key: &str,
         problem: Problem,
@@ -37,9 +37,9 @@ impl Settings<'_> {
     ) -> &'r mut crate::ScenarioError {
         match self.wifi {
             Some(wifi) if !self.own.has(key) && wifi.has(key) => {
-                wifi.complain(key, problem, report)
+                wifi.add_error(key, problem, report)
             }
-            _ => self.own.complain(key, problem, report),
+            _ => self.own.add_error(key, problem, report),
         }
     }
 
@@ -47,13 +47,13 @@ impl Settings<'_> {
         let rates = standard.rates();
         let found = rates.iter().copied().find(|known| known.rate() == rate);
         found.unwrap_or_else(|| {
-            let problem = Problem::RateOfAnother {
+            let problem = Problem::RateOfOtherStandard {
                 rate: rate.to_string(),
                 standard: standard.name(),
             };
             let names: Vec<String> = rates.iter().map(ToString::to_string).collect();
             let names = name_list(names.iter().map(String::as_str));
-            self.complain(key, problem, report).allowed = Some(names);
+            self.add_error(key, problem, report).allowed = Some(names);
             rates[0]
         })
     }
@@ -101,15 +101,16 @@ impl<'a> Wifi<'a> {
                 .into_iter()
                 .map(|rate| settings.rate("basic_rates", rate, standard, report))
                 .collect(),
-            None => usual_basic_rates(profile, standard),
+            None => default_basic_rates(profile, standard),
         };
         let preamble = match settings.get::<String>("preamble").as_deref() {
             Some("short") => Preamble::Short,
             _ => Preamble::Long,
         };
         if preamble == Preamble::Short && rate == RateControl::Fixed(DataRate::Dsss1) {
-            let problem = Problem::Unfit("at 1 Mbit/s the preamble is always long".to_owned());
-            settings.complain("preamble", problem, report).allowed = Some("\"long\"".to_owned());
+            let problem =
+                Problem::Incompatible("at 1 Mbit/s the preamble is always long".to_owned());
+            settings.add_error("preamble", problem, report).allowed = Some("\"long\"".to_owned());
         }
         let tries: Option<u32> = settings.get("tries");
         let usual_long = match profile {
@@ -167,7 +168,7 @@ impl<'a> Wifi<'a> {
             },
             eifs_rate: match settings.get::<Rate>("eifs_rate") {
                 Some(rate) => settings.rate("eifs_rate", rate, standard, report),
-                None => usual_eifs_rate(profile, standard),
+                None => default_eifs_rate(profile, standard),
             },
         }
     }
@@ -182,15 +183,15 @@ impl<'a> Wifi<'a> {
         let sense = sense.unwrap_or_else(|| usual[1].min(sensitivity));
         if sense > sensitivity {
             let limit = format!("the sensitivity ({sensitivity} dBm)");
-            settings.complain("sense", Problem::AboveMost(limit), report);
+            settings.add_error("sense", Problem::AboveMost(limit), report);
         }
         [sensitivity, sense]
     }
 
     fn queue(&self, settings: &Settings, report: &mut Report) -> u32 {
         if settings.get::<Bytes>("queue").is_some() {
-            let problem = Problem::Unfit("a radio's queue is counted in packets".to_owned());
-            settings.complain("queue", problem, report).allowed =
+            let problem = Problem::Incompatible("a radio's queue is counted in packets".to_owned());
+            settings.add_error("queue", problem, report).allowed =
                 Some("packets such as \"500 packets\"".to_owned());
         }
         match settings.get::<Packets>("queue") {
@@ -201,7 +202,7 @@ impl<'a> Wifi<'a> {
     }
 }
 
-fn usual_eifs_rate(profile: WifiProfile, standard: Standard) -> DataRate {
+fn default_eifs_rate(profile: WifiProfile, standard: Standard) -> DataRate {
     match standard {
         Standard::B => DataRate::Dsss1,
         Standard::G if profile == WifiProfile::Ns313 => DataRate::Dsss1,
@@ -209,7 +210,7 @@ fn usual_eifs_rate(profile: WifiProfile, standard: Standard) -> DataRate {
     }
 }
 
-fn usual_basic_rates(profile: WifiProfile, standard: Standard) -> Vec<DataRate> {
+fn default_basic_rates(profile: WifiProfile, standard: Standard) -> Vec<DataRate> {
     let ofdm = [DataRate::Ofdm6, DataRate::Ofdm12, DataRate::Ofdm24];
     match (standard, profile) {
         (Standard::B, WifiProfile::Standard) => vec![DataRate::Dsss1, DataRate::Dsss2],

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use ropewalk_quantities::{Bytes, Rate};
 
 use super::Traces;
-use crate::asked_files;
+use crate::content_files;
 use crate::error::Problem;
-use crate::model::{ChunkSizes, Chunks, Page, Preset, Quality, Requested, Requests, Think, Web};
+use crate::model::{
+    ChunkSizes, Chunks, Page, Preset, Quality, Requested, Requests, ThinkTime, Web,
+};
 use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
@@ -40,8 +42,8 @@ const SIZE_OF_RESPONSE: Bytes = Bytes::new(100_000);
 /// 66 requests; for desktops 2652 KB in 71).
 const SIZE_OF_PAGE: Bytes = Bytes::new(2_000_000);
 
-fn think(section: &Section) -> Think {
-    Think {
+fn think(section: &Section) -> ThinkTime {
+    ThinkTime {
         time: section.value("think"),
         thinking: section.value("thinking"),
     }
@@ -57,7 +59,7 @@ fn chunks(section: &Section, traces: &mut Traces, report: &mut Report) -> Chunks
     let most = chunks.rates().len() as u32 - 1;
     if matches!(chunks.quality, Quality::Fixed(quality) if quality > most) {
         let problem = Problem::AboveMost(format!("{most}, the highest quality"));
-        section.complain("quality", problem, report);
+        section.add_error("quality", problem, report);
     }
     let (chunk, start) = (chunks.chunk(), chunks.buffer.unwrap_or(chunks.chunk()));
     for (key, least, what) in [
@@ -66,7 +68,7 @@ fn chunks(section: &Section, traces: &mut Traces, report: &mut Report) -> Chunks
     ] {
         if chunks.buffer_max < least && section.none_wrong(&["buffer", "buffer_max", "chunk"]) {
             let problem = Problem::BelowLeast(format!("{least}, {what}"));
-            section.complain(key, problem, report);
+            section.add_error(key, problem, report);
             break;
         }
     }
@@ -78,19 +80,19 @@ fn chunk_sizes(section: &Section, traces: &mut Traces, report: &mut Report) -> C
     let mut drawn = ChunkSizes::Drawn {
         preset: section
             .get::<String>("preset")
-            .and_then(|name| Preset::of(&name)),
+            .and_then(|name| Preset::from_name(&name)),
         rates: rates(Rate::from_bps(1)),
         chunk: section.value("chunk"),
     };
     if let Some(name) = section.get::<String>("trace") {
         for key in ["rate", "rates", "chunk"] {
             if section.has(key) {
-                section.complain(key, Problem::Excluded("trace"), report);
+                section.add_error(key, Problem::Excluded("trace"), report);
             }
         }
         let read = traces.text(&name);
         let ladder = read.and_then(|text| {
-            asked_files::ladder(&text).map_err(|what| Problem::File {
+            content_files::ladder(&text).map_err(|what| Problem::File {
                 file: name.clone(),
                 what,
             })
@@ -103,7 +105,7 @@ fn chunk_sizes(section: &Section, traces: &mut Traces, report: &mut Report) -> C
                 };
             }
             Err(problem) => {
-                section.complain("trace", problem, report);
+                section.add_error("trace", problem, report);
             }
         }
         return drawn;
@@ -116,14 +118,14 @@ fn chunk_sizes(section: &Section, traces: &mut Traces, report: &mut Report) -> C
     if let Some(all) = &given
         && !all.is_sorted()
     {
-        let problem = Problem::Unfit("must rise: the lowest quality comes first".to_owned());
-        section.complain("rates", problem, report);
+        let problem = Problem::Incompatible("must rise: the lowest quality comes first".to_owned());
+        section.add_error("rates", problem, report);
     }
     if !["rate", "rates", "trace"]
         .iter()
         .any(|key| section.has(key))
     {
-        section.complain("rate", Problem::Missing, report).allowed = Some(format!(
+        section.add_error("rate", Problem::Missing, report).allowed = Some(format!(
             "{}, rates of several qualities, or a trace of chunks",
             Rate::ALLOWED
         ));
@@ -144,12 +146,12 @@ fn page(section: &Section, traces: &mut Traces, report: &mut Report) -> Page {
     };
     for key in ["objects", "size"] {
         if section.has(key) {
-            section.complain(key, Problem::Excluded("trace"), report);
+            section.add_error(key, Problem::Excluded("trace"), report);
         }
     }
     let read = traces.text(&name);
     let objects = read.and_then(|text| {
-        asked_files::page(&text).map_err(|what| Problem::File {
+        content_files::page(&text).map_err(|what| Problem::File {
             file: name.clone(),
             what,
         })
@@ -157,7 +159,7 @@ fn page(section: &Section, traces: &mut Traces, report: &mut Report) -> Page {
     match objects {
         Ok(objects) => Page::Trace { name, objects },
         Err(problem) => {
-            section.complain("trace", problem, report);
+            section.add_error("trace", problem, report);
             drawn
         }
     }

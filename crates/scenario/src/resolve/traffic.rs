@@ -60,10 +60,10 @@ pub(super) fn traffic(
     let kind: String = section.value("kind");
     for (key, with) in OWN_KEYS {
         if section.has(key) && !with.contains(&format!("{kind:?}")) {
-            section.complain(key, Problem::OnlyWith(with), report);
+            section.add_error(key, Problem::OnlyWith(with), report);
         }
     }
-    if let Some(spacing) = Spacing::of_kind(&kind) {
+    if let Some(spacing) = Spacing::from_name(&kind) {
         return Traffic::Messages {
             spacing,
             rate: required_rate(section, report),
@@ -77,7 +77,7 @@ pub(super) fn traffic(
             && most < rate
         {
             let problem = Problem::BelowLeast(format!("{rate}, which is the rate"));
-            section.complain("rate_max", problem, report);
+            section.add_error("rate_max", problem, report);
         }
         return Traffic::Video(Video {
             frames: frames(section, traces, report),
@@ -97,7 +97,8 @@ pub(super) fn traffic(
 
 fn required_rate(section: &Section, report: &mut Report) -> Rate {
     if !section.has("rate") {
-        section.complain("rate", Problem::Missing, report).allowed = Some(Rate::ALLOWED.to_owned());
+        section.add_error("rate", Problem::Missing, report).allowed =
+            Some(Rate::ALLOWED.to_owned());
     }
     section.get("rate").unwrap_or(Rate::from_bps(1))
 }
@@ -108,7 +109,7 @@ fn frames(section: &Section, traces: &mut Traces, report: &mut Report) -> Frames
             .text(&name)
             .and_then(|text| frame_sizes::parse(&text).map_err(Problem::FrameSizes));
         let sizes = sizes.unwrap_or_else(|problem| {
-            section.complain("trace", problem, report);
+            section.add_error("trace", problem, report);
             [1].into()
         });
         return Frames::Trace {
@@ -119,13 +120,14 @@ fn frames(section: &Section, traces: &mut Traces, report: &mut Report) -> Frames
     }
     let preset = section.get::<String>("preset");
     if !section.has("trace") && !section.has("preset") {
-        let names: Vec<&str> = Preset::ALL.iter().map(|(_, name)| *name).collect();
-        section.complain("preset", Problem::Missing, report).allowed =
-            Some(format!("{}, or a trace of frame sizes", names.join(", ")));
+        let names: Vec<&str> = Preset::ALL.iter().map(|one| one.name()).collect();
+        section
+            .add_error("preset", Problem::Missing, report)
+            .allowed = Some(format!("{}, or a trace of frame sizes", names.join(", ")));
     }
     Frames::Drawn {
         preset: preset
-            .and_then(|name| Preset::of(&name))
+            .and_then(|name| Preset::from_name(&name))
             .unwrap_or(Preset::Live),
         rate: match section.has("preset") {
             true => required_rate(section, report),

@@ -133,7 +133,7 @@ impl Transport {
                 .given()
                 .filter(|(key, _)| key.default.field().is_some());
             for (key, _) in settings.filter(|(key, _)| !OF_DATAGRAMS.contains(&key.name)) {
-                let error = section.complain(key.name, Problem::OnlyWith(CONNECTIONS), report);
+                let error = section.add_error(key.name, Problem::OnlyWith(CONNECTIONS), report);
                 error.allowed = Some(format!("for udp, {}", name_list(OF_DATAGRAMS)));
             }
             return;
@@ -143,13 +143,13 @@ impl Transport {
             let fitting = all.filter(|declared| fits(Some(declared), config));
             let names = name_list(fitting.map(|declared| declared.name));
             let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
-            section.complain("congestion", problem, report).allowed =
+            section.add_error("congestion", problem, report).allowed =
                 Some(format!("for {}, {names}", self.protocol.name()));
         }
         let uncoupled = matches!(config.congestion, CongestionConfig::Uncoupled(_));
         if section.has("subflow") && !uncoupled {
             let problem = Problem::OnlyWith(r#"congestion = "uncoupled""#);
-            section.complain("subflow", problem, report);
+            section.add_error("subflow", problem, report);
         }
     }
 
@@ -164,7 +164,7 @@ impl Transport {
         let problem = Problem::OnlyWith("sack = true (RFC 4653, section 3) and rack = false");
         let others = ReorderingConfig::descriptions().into_iter();
         let names = name_list(others.map(|one| one.name).filter(|name| *name != "ncr"));
-        section.complain("reordering", problem, report).allowed = Some(format!(
+        section.add_error("reordering", problem, report).allowed = Some(format!(
             "with sack = {} and rack = {}, {names}",
             config.extensions.sack, config.loss.rack
         ));
@@ -175,10 +175,10 @@ fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
     if config.rto.min > config.rto.max && section.none_wrong(&["min_rto", "max_rto"]) {
         if section.has("min_rto") {
             let limit = format!("max_rto ({})", config.rto.max);
-            section.complain("min_rto", Problem::AboveMost(limit), report);
+            section.add_error("min_rto", Problem::AboveMost(limit), report);
         } else {
             let limit = format!("min_rto ({})", config.rto.min);
-            section.complain("max_rto", Problem::BelowLeast(limit), report);
+            section.add_error("max_rto", Problem::BelowLeast(limit), report);
         }
     }
     for (key, buffer) in [
@@ -192,7 +192,7 @@ fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
 fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, report: &mut Report) {
     if buffer < config.segment && section.none_wrong(&[key, "segment"]) {
         let limit = format!("a segment ({})", config.segment);
-        section.complain(key, Problem::BelowLeast(limit), report);
+        section.add_error(key, Problem::BelowLeast(limit), report);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ropewalk_network::{RouteId, stream};
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Protocol, Scenario, Traffic};
+use ropewalk_scenario::{FlowOrigin, Protocol, Scenario, Traffic};
 use ropewalk_transport::Config;
 
 use crate::application::Application;
@@ -111,7 +111,7 @@ impl Flow {
         let alone;
         let flow = match flow.in_turn {
             true => {
-                alone = flow.alone(number);
+                alone = flow.instance(number);
                 &alone
             }
             false => flow,
@@ -126,7 +126,7 @@ impl Flow {
         // Subflows use the paths in turn; a virtual device uses all paths for its only subflow.
         let ways = flow.paths.len().max(flow.subflows());
         let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
-        let recorded = flow.origin != Origin::Competitor;
+        let recorded = flow.origin != FlowOrigin::Competitor;
         let random = stream(seed, &format!("{name}/traffic"));
         // Datagrams carry the time of their write themselves.
         let logged = recorded && flow.protocol != Protocol::Udp;

@@ -1,7 +1,7 @@
 //! Goodput of competitors over time.
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Scenario};
+use ropewalk_scenario::{FlowOrigin, Scenario};
 
 use crate::run_state::RunState;
 use crate::timeline::CompetitorTimeline;
@@ -20,7 +20,7 @@ pub(super) struct Competitors {
 impl Competitors {
     /// Creates the recorder; `None` without competitors.
     pub(super) fn new(scenario: &Scenario) -> Option<Competitors> {
-        let is_one = |flow: &ropewalk_scenario::Flow| flow.origin == Origin::Competitor;
+        let is_one = |flow: &ropewalk_scenario::Flow| flow.origin == FlowOrigin::Competitor;
         let first = scenario.flows.iter().position(is_one)?;
         let counts: Vec<u32> = scenario.flows[first..]
             .iter()

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{ObjectKind, PageObject, Think, Web};
+use ropewalk_scenario::{ObjectKind, PageObject, ThinkTime, Web};
 
 use super::page::Pages;
 use super::request::{Request, ResponseStats, think_time};
@@ -20,7 +20,7 @@ const MAX_OPEN: usize = 100;
 #[derive(Debug)]
 pub(super) struct Browser {
     pages: Pages,
-    think: Think,
+    think: ThinkTime,
     /// Start of the next page, between pages.
     next: Option<Time>,
     page: Loading,
@@ -146,7 +146,7 @@ fn urgency(kind: ObjectKind) -> u8 {
 #[cfg(test)]
 mod tests {
     use ropewalk_network::stream;
-    use ropewalk_scenario::{Page, Thinking};
+    use ropewalk_scenario::{Page, ThinkDistribution};
 
     use super::*;
     use crate::timeliness::LateCounts;
@@ -160,9 +160,9 @@ mod tests {
                 name: "page.json".to_owned(),
                 objects: objects.collect(),
             },
-            think: Think {
+            think: ThinkTime {
                 time: Time::from_secs(2),
-                thinking: Thinking::Fixed,
+                thinking: ThinkDistribution::Fixed,
             },
         };
         Browser::new(&web, [Time::ZERO; 2], stream(1, "x"))

@@ -2,7 +2,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Think, Thinking};
+use ropewalk_scenario::{ThinkDistribution, ThinkTime};
 
 use crate::outcome::DelaySummary;
 use crate::random::exponential;
@@ -27,10 +27,10 @@ pub(super) struct ResponseStats {
     pub(super) late: LateCounts,
 }
 
-pub(super) fn think_time(think: Think, random: &mut Pcg64Mcg) -> Time {
+pub(super) fn think_time(think: ThinkTime, random: &mut Pcg64Mcg) -> Time {
     match think.thinking {
-        Thinking::Fixed => think.time,
-        Thinking::Exponential => {
+        ThinkDistribution::Fixed => think.time,
+        ThinkDistribution::Exponential => {
             Time::from_nanos((exponential(random) * think.time.as_nanos() as f64) as u64)
         }
     }

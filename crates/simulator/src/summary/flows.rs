@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Flow, Origin, Traffic};
+use ropewalk_scenario::{Flow, FlowOrigin, Traffic};
 use ropewalk_transport::reordering::{Evidence, ReorderingSign};
 use ropewalk_transport::{Counters, DEFAULT_DUP_THRESH};
 
@@ -114,7 +114,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 for recorder in recorders.flatten() {
                     delays.merge(&recorder.delays);
                 }
-                let alone = flow.count == 1 && flow.origin != Origin::Competitor;
+                let alone = flow.count == 1 && flow.origin != FlowOrigin::Competitor;
                 FlowSummary {
                     name: flow.name.clone(),
                     protocol: flow.protocol.json_name(),

@@ -103,7 +103,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
     const STANDBY: LinkTerms = LinkTerms {
         standby: true,
-        ..LinkTerms::USUAL
+        ..LinkTerms::DEFAULT
     };
 
     #[test]

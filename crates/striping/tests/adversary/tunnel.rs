@@ -233,7 +233,7 @@ impl Adversary {
             let terms = LinkTerms {
                 standby: self.draw.once_in(2),
                 rate: (self.draw.once_in(3)).then(|| Rate::from_bps(1 + self.draw.magnitude(40))),
-                ..LinkTerms::USUAL
+                ..LinkTerms::DEFAULT
             };
             frames.push(Frame::Terms(
                 self.draw.below(parameters.links) as usize,

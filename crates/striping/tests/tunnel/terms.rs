@@ -11,9 +11,9 @@ use crate::harness::{CLIENT, Harness, RELAY};
 const MS: fn(u64) -> Time = Time::from_millis;
 const STANDBY: LinkTerms = LinkTerms {
     standby: true,
-    ..LinkTerms::USUAL
+    ..LinkTerms::DEFAULT
 };
-const IN_USE: LinkTerms = LinkTerms::USUAL;
+const IN_USE: LinkTerms = LinkTerms::DEFAULT;
 
 fn both(harness: &mut Harness, link: usize, terms: LinkTerms) {
     for end in [CLIENT, RELAY] {

@@ -57,7 +57,7 @@ fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
             quickest,
             LinkTerms {
                 rate,
-                ..LinkTerms::USUAL
+                ..LinkTerms::DEFAULT
             },
         );
     }

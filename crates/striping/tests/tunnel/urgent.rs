@@ -107,7 +107,7 @@ fn urgent_packets_leave_a_lossy_link_for_a_clean_one_of_little_more_delay() {
 fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
     let standby = LinkTerms {
         standby: true,
-        ..LinkTerms::USUAL
+        ..LinkTerms::DEFAULT
     };
     for class in CLASSES {
         let mut harness = lossy(&[(10, 50), (15, 0)]);

@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::syscalls::schedule_fifo;
-use crate::user_namespace::{Right, right};
+use crate::user_namespace::{Privilege, right};
 use crate::{iproute, kernel, netem, sysctl, tun};
 
 /// Features of this machine.
@@ -79,8 +79,8 @@ fn check(name: &'static str, needed: bool, tried: Result<String, String>) -> Che
 
 fn as_root() -> Result<String, String> {
     match right() {
-        Some(Right::Root) => Ok(String::new()),
-        Some(Right::UserNamespace) => Ok("in a user namespace of its own".to_owned()),
+        Some(Privilege::Root) => Ok(String::new()),
+        Some(Privilege::UserNamespace) => Ok("in a user namespace of its own".to_owned()),
         None => Err(
             "not root, and in no user namespace: see user.max_user_namespaces and \
              kernel.apparmor_restrict_unprivileged_userns"

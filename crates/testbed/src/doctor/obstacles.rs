@@ -9,7 +9,7 @@ const FIRST_RETRY: Time = Time::from_secs(1);
 
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let used = &flow.paths;
     if !flow.protocol.has_subflows() {
         let others = scenario.paths.iter().enumerate();
@@ -79,12 +79,12 @@ mod tests {
                        [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n";
 
     #[test]
-    fn nothing_is_in_the_way_of_an_ordinary_scenario() {
+    fn ordinary_scenario_has_no_obstacles() {
         assert_eq!(obstacles(TWO), [""; 0]);
     }
 
     #[test]
-    fn silence_total_loss_and_a_short_run_are() {
+    fn silence_total_loss_and_short_run_are_obstacles() {
         let silent = format!("{TWO}down = [[\"0 s\", \"3 s\"]]\n");
         assert_eq!(
             obstacles(&silent),

@@ -4,18 +4,18 @@
 use std::fs;
 use std::process::Command;
 
-use super::{is_translated, tell};
+use super::{is_translated, run_with_input};
+use crate::address_plan::INTERNET;
 use crate::error::Error;
 use crate::iproute;
 use crate::network::Testbed;
-use crate::plan::INTERNET;
-use crate::user_namespace::{Right, right};
+use crate::user_namespace::{Privilege, right};
 
 /// IP forwarding of the machine, enabled while an [`Internet`] exists.
 const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
 
 /// Range of the veth pairs' networks of four addresses each, reserved for benchmarks (RFC 2544).
-const CABLES: [u8; 2] = [198, 18];
+const VETH_NETWORK: [u8; 2] = [198, 18];
 const MAX_CABLES: u32 = 1 << 15;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Internet {
             reason: reason.to_owned(),
             allowed: allowed.to_owned(),
         };
-        if right() != Some(Right::Root) {
+        if right() != Some(Privilege::Root) {
             let reason = "it changes the machine's own network, which takes root";
             return Err(refuse(reason, "--far PROGRAM, or root"));
         }
@@ -44,7 +44,7 @@ impl Internet {
         }
         remove_left_over();
         let id = std::process::id();
-        let [here, there] = cable(id);
+        let [here, there] = veth_addresses(id);
         let near = format!("rw{id}");
         let far = testbed.server.thread_id();
         let mut opened = Internet {
@@ -104,10 +104,10 @@ impl Drop for Internet {
 }
 
 /// Addresses of a process's veth pair, the machine's first.
-fn cable(id: u32) -> [String; 2] {
+fn veth_addresses(id: u32) -> [String; 2] {
     let [.., high, low] = (4 * (id % MAX_CABLES)).to_be_bytes();
-    let second = CABLES[1] + u8::from(4 * (id % MAX_CABLES) > u32::from(u16::MAX));
-    [1, 2].map(|host| format!("{}.{second}.{high}.{}", CABLES[0], low + host))
+    let second = VETH_NETWORK[1] + u8::from(4 * (id % MAX_CABLES) > u32::from(u16::MAX));
+    [1, 2].map(|host| format!("{}.{second}.{high}.{}", VETH_NETWORK[0], low + host))
 }
 
 fn forward(text: &str) -> Result<(), Error> {
@@ -121,7 +121,7 @@ fn forward(text: &str) -> Result<(), Error> {
 fn nft(text: &str) -> Result<(), Error> {
     let mut command = Command::new("nft");
     command.args(["-f", "-"]);
-    tell(command, "nft", text)
+    run_with_input(command, "nft", text)
 }
 
 fn remove_left_over() {
@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn each_process_has_a_cable_of_its_own() {
-        assert_eq!(cable(0), ["198.18.0.1", "198.18.0.2"]);
-        assert_eq!(cable(1), ["198.18.0.5", "198.18.0.6"]);
-        assert_eq!(cable(16_383), ["198.18.255.253", "198.18.255.254"]);
-        assert_eq!(cable(16_384), ["198.19.0.1", "198.19.0.2"]);
-        assert_eq!(cable(32_767), ["198.19.255.253", "198.19.255.254"]);
+        assert_eq!(veth_addresses(0), ["198.18.0.1", "198.18.0.2"]);
+        assert_eq!(veth_addresses(1), ["198.18.0.5", "198.18.0.6"]);
+        assert_eq!(veth_addresses(16_383), ["198.18.255.253", "198.18.255.254"]);
+        assert_eq!(veth_addresses(16_384), ["198.19.0.1", "198.19.0.2"]);
+        assert_eq!(veth_addresses(32_767), ["198.19.255.253", "198.19.255.254"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Running a user's program over the links of a scenario.
+//! BackgroundProcess a user's program over the links of a scenario.
 //!
 //! The program has a network namespace with one interface per path of the scenario. The other ends
 //! of the links are in a second namespace, for servers and, if requested, access to the machine's
@@ -12,15 +12,14 @@ use std::net::IpAddr;
 use std::process::Command;
 use std::time::Instant;
 
-use ropewalk_scenario::Scenario;
-
+use crate::address_plan::AddressPlan;
 use crate::error::Error;
 use crate::kernel::check_size;
 use crate::network::Testbed;
-use crate::plan::Plan;
+use crate::request::parse;
 
 use internet::Internet;
-use process::Running;
+use process::BackgroundProcess;
 
 /// A program, and the links for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -67,7 +66,12 @@ pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
             allowed: "a program behind --".to_owned(),
         });
     }
-    let scenario = parse(emulation)?;
+    let scenario = parse(
+        &emulation.scenario,
+        &emulation.name,
+        &emulation.overrides,
+        &emulation.files,
+    )?;
     check_size(&scenario)?;
     let mut testbed = Testbed::for_programs(&scenario, emulation.mptcp)?;
     let _internet = match emulation.internet {
@@ -80,7 +84,7 @@ pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
     let far = emulation.far.as_ref().map(|line| {
         let mut command = process::wrapped(&["sh".to_owned(), "-c".to_owned(), line.clone()]);
         command.envs(environment.clone());
-        Running::start(&testbed.server, command)
+        BackgroundProcess::start(&testbed.server, command)
     });
     let far = far.transpose()?;
     let mut command = process::wrapped(&emulation.program);
@@ -91,22 +95,9 @@ pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
     Ok(status)
 }
 
-fn parse(emulation: &Emulation) -> Result<Scenario, Error> {
-    let mut read = |name: &str| {
-        let text = emulation.files.get(name).cloned();
-        text.ok_or_else(|| "its text was not handed over".to_owned())
-    };
-    Ok(Scenario::parse(
-        &emulation.scenario,
-        &emulation.name,
-        &emulation.overrides,
-        &mut read,
-    )?)
-}
-
 /// Environment variables of the programs: the other end's address, and each interface with its
 /// address.
-fn environment(plan: &Plan) -> [(&'static str, String); 2] {
+fn environment(plan: &AddressPlan) -> [(&'static str, String); 2] {
     let links = plan.paths.iter();
     let links = links.map(|path| format!("{}={}", path.device, path.client[0]));
     [
@@ -119,12 +110,12 @@ fn is_translated(address: IpAddr) -> bool {
     address.is_ipv4()
 }
 
-fn nothing_there(program: &'static str) -> impl Fn(std::io::Error) -> Error {
+fn missing_program(program: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |source| Error::NoProgram { program, source }
 }
 
 /// Runs a system program with this text on standard input.
-fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), Error> {
+fn run_with_input(mut command: Command, program: &'static str, text: &str) -> Result<(), Error> {
     use std::io::Write;
     use std::process::Stdio;
 
@@ -132,11 +123,11 @@ fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), E
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(nothing_there(program))?;
+    let mut child = command.spawn().map_err(missing_program(program))?;
     if let Some(mut stdin) = child.stdin.take() {
         let _ = stdin.write_all(text.as_bytes());
     }
-    let output = child.wait_with_output().map_err(nothing_there(program))?;
+    let output = child.wait_with_output().map_err(missing_program(program))?;
     match output.status.success() {
         true => Ok(()),
         false => Err(Error::Refused {

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use rustix::termios::tcgetpgrp;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::nothing_there;
+use super::missing_program;
 use crate::error::Error;
 use crate::namespace::Namespace;
 
@@ -38,7 +38,7 @@ pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(nothing_there("setpriv"))?;
+    let runtime = runtime.map_err(missing_program("setpriv"))?;
     let status = runtime.block_on(async {
         // Must precede the program, which may receive a signal at once.
         let mut signals = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> 
             }
         }
     });
-    let status = status.map_err(nothing_there("setpriv (of util-linux)"))?;
+    let status = status.map_err(missing_program("setpriv (of util-linux)"))?;
     let killed = status.signal().map_or(1, |number| 128 + number as u8);
     Ok(status.code().map_or(killed, |code| code as u8))
 }
@@ -96,18 +96,21 @@ fn only_child(of: Pid) -> Option<Pid> {
 }
 
 #[derive(Debug)]
-pub(super) struct Running(Child);
+pub(super) struct BackgroundProcess(Child);
 
-impl Running {
-    pub(super) fn start(namespace: &Namespace, mut command: Command) -> Result<Running, Error> {
+impl BackgroundProcess {
+    pub(super) fn start(
+        namespace: &Namespace,
+        mut command: Command,
+    ) -> Result<BackgroundProcess, Error> {
         command.stdin(Stdio::null());
         let (child, _) =
-            spawn(namespace, command).map_err(nothing_there("setpriv (of util-linux)"))?;
-        Ok(Running(child))
+            spawn(namespace, command).map_err(missing_program("setpriv (of util-linux)"))?;
+        Ok(BackgroundProcess(child))
     }
 }
 
-impl Drop for Running {
+impl Drop for BackgroundProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

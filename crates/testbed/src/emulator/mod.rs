@@ -43,12 +43,12 @@ pub(crate) struct PathDevices {
 
 /// Results of an emulator.
 #[derive(Clone, Debug)]
-pub struct Carried {
+pub struct EmulatorResult {
     /// Results of each link in both directions.
-    pub links: Vec<[DirectionCarried; 2]>,
+    pub links: Vec<[DirectionResult; 2]>,
     /// Lateness of deliveries.
     pub lateness: Lateness,
-    /// Delivered packets.
+    /// FlowResult packets.
     pub packets: u64,
     /// Packets that the receiving kernel rejected.
     pub refused: u64,
@@ -66,7 +66,7 @@ pub struct Carried {
 
 /// Results of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DirectionCarried {
+pub struct DirectionResult {
     /// Counters at the end of the warm-up.
     pub before: Counters,
     /// Counters at the end of the run.
@@ -80,7 +80,7 @@ pub struct DirectionCarried {
 /// A running emulator, which ends on drop.
 #[derive(Debug)]
 pub struct Emulator {
-    thread: Option<JoinHandle<io::Result<Carried>>>,
+    thread: Option<JoinHandle<io::Result<EmulatorResult>>>,
     stop: OwnedFd,
 }
 
@@ -101,11 +101,11 @@ impl Emulator {
 
     /// Stops the emulator and discards packets in flight. Fails if a device failed, or the capture
     /// could not be written.
-    pub fn stop(mut self) -> io::Result<Carried> {
+    pub fn stop(mut self) -> io::Result<EmulatorResult> {
         self.join().expect("nobody else has waited for it")
     }
 
-    fn join(&mut self) -> Option<io::Result<Carried>> {
+    fn join(&mut self) -> Option<io::Result<EmulatorResult>> {
         let thread = self.thread.take()?;
         if let Err(error) = rustix::io::write(&self.stop, &1_u64.to_ne_bytes()) {
             return Some(Err(error.into()));

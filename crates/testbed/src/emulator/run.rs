@@ -16,7 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::lateness::Lateness;
 use super::pool::Pool;
-use super::{Carried, PathDevices, Setup};
+use super::{EmulatorResult, PathDevices, Setup};
 use crate::capture::Tap;
 use crate::machine::Waits;
 use crate::syscalls::schedule_fifo;
@@ -40,16 +40,16 @@ pub(crate) struct Packet {
 pub(super) struct Run {
     network: Network<Packet>,
     paths: Vec<PathDevices>,
-    watch: Watching,
+    watch: PacketStore,
     epoch: Instant,
     epoll: OwnedFd,
     warmup: Option<Time>,
-    carried: Carried,
+    carried: EmulatorResult,
 }
 
 /// Stores the bytes of packets in flight, and captures them at the observation point.
 #[derive(Debug)]
-struct Watching {
+struct PacketStore {
     pool: Pool,
     tap: Option<Tap>,
 }
@@ -60,7 +60,7 @@ impl Packet {
     }
 }
 
-impl NetworkObserver<Packet> for Watching {
+impl NetworkObserver<Packet> for PacketStore {
     const ENABLED: bool = true;
 
     fn enters(&mut self, at: &HopEvent, packet: &mut Packet) {
@@ -100,7 +100,7 @@ impl Run {
         for (number, device) in (0..).zip(devices) {
             epoll::add(&epoll, device, epoll::EventData::new_u64(number), readable)?;
         }
-        let carried = Carried {
+        let carried = EmulatorResult {
             links: vec![Default::default(); setup.network.topology().links().len()],
             lateness: Lateness::default(),
             packets: 0,
@@ -114,7 +114,7 @@ impl Run {
         Ok(Run {
             network: setup.network,
             paths: setup.paths,
-            watch: Watching {
+            watch: PacketStore {
                 pool: Pool::new(setup.mtu),
                 tap,
             },
@@ -125,13 +125,13 @@ impl Run {
         })
     }
 
-    pub(super) fn run(mut self) -> io::Result<Carried> {
+    pub(super) fn run(mut self) -> io::Result<EmulatorResult> {
         // Otherwise the timers of ordinary threads are up to 50 us late (prctl(2)).
         set_current_timer_slack(NonZeroU64::new(1))?;
         self.carried.real_time = schedule_fifo(PRIORITY).is_ok();
         let mut events = Vec::with_capacity(2 * self.paths.len() + 1);
         loop {
-            self.hand_on_until_now()?;
+            self.deliver_due()?;
             let timeout = self.timeout();
             events.clear();
             match epoll::wait(
@@ -145,7 +145,7 @@ impl Run {
             for event in &events {
                 match event.data.u64() {
                     STOP => return self.finish(),
-                    device => self.take_in(device as usize)?,
+                    device => self.read_device(device as usize)?,
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Run {
         self.network.next().map(|key| key.time)
     }
 
-    fn take_in(&mut self, device: usize) -> io::Result<()> {
+    fn read_device(&mut self, device: usize) -> io::Result<()> {
         let (path, end) = (device / 2, device % 2);
         for _ in 0..BATCH {
             let slot = self.watch.pool.take();
@@ -177,7 +177,7 @@ impl Run {
             match rustix::io::read(file, self.watch.pool.slot_mut(slot)) {
                 Ok(length) => {
                     // The network requires all events in time order.
-                    let now = self.hand_on_until_now()?;
+                    let now = self.deliver_due()?;
                     let mut packet = Packet {
                         slot,
                         len: length as u32,
@@ -204,7 +204,7 @@ impl Run {
     }
 
     /// Delivers all due packets in time order; returns the time of the last check.
-    fn hand_on_until_now(&mut self) -> io::Result<Time> {
+    fn deliver_due(&mut self) -> io::Result<Time> {
         let mut now = self.now();
         loop {
             if self.warmup.is_some_and(|warmup| warmup <= now)
@@ -215,12 +215,12 @@ impl Run {
             if self.next().is_none_or(|due| due > now) {
                 return Ok(now);
             }
-            self.hand_on(now)?;
+            self.deliver_next(now)?;
             now = self.now();
         }
     }
 
-    fn hand_on(&mut self, now: Time) -> io::Result<()> {
+    fn deliver_next(&mut self, now: Time) -> io::Result<()> {
         let Advance::Arrived(arrival) = self.network.advance(now, &mut self.watch) else {
             return Ok(());
         };
@@ -252,7 +252,7 @@ impl Run {
         }
     }
 
-    fn finish(mut self) -> io::Result<Carried> {
+    fn finish(mut self) -> io::Result<EmulatorResult> {
         let now = self.now();
         if self.warmup.is_some() {
             // The run ended within the warm-up: nothing was measured.

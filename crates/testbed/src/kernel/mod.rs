@@ -1,6 +1,6 @@
 //! Kernel configuration of a scenario's transport.
 
-mod refusals;
+mod support;
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use ropewalk_scenario::{Flow, Protocol};
 use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, CongestionConfig, InitialWindow, IpVersion, Profile};
 
-pub(crate) use refusals::{check, check_size};
+pub(crate) use support::{check, check_size};
 
 use crate::error::Error;
 use crate::sysctl;
@@ -229,12 +229,12 @@ mod tests {
     #[test]
     fn routes_tell_what_differs_from_linux() {
         assert_eq!(
-            route_metrics(&scenario("").first().transport).to_string(),
+            route_metrics(&scenario("").measured_flow().transport).to_string(),
             ""
         );
         let other = scenario("initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1");
         assert_eq!(
-            route_metrics(&other.first().transport).to_string(),
+            route_metrics(&other.measured_flow().transport).to_string(),
             " initcwnd 4 rto_min 1000ms quickack 1"
         );
     }
@@ -247,7 +247,7 @@ mod tests {
             "timestamps = false",
             "ip_version = \"ipv6\"",
         ] {
-            assert_eq!(mtu(scenario(transport).first()).unwrap(), 1500);
+            assert_eq!(mtu(scenario(transport).measured_flow()).unwrap(), 1500);
         }
     }
 }

@@ -3,8 +3,8 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{Histogram, MessageSchedule};
 
+use super::connection_plan::ConnectionPlan;
 use super::pattern::Pattern;
-use super::plan::Plan;
 
 pub(crate) struct Application {
     /// Due times of messages; `None` for a bulk transfer.
@@ -17,7 +17,7 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    pub(crate) fn new(plan: &Plan) -> Application {
+    pub(crate) fn new(plan: &ConnectionPlan) -> Application {
         Application {
             schedule: plan.schedule(),
             size: plan.size(),

@@ -10,10 +10,10 @@ use socket2::Socket;
 use super::application::{Application, Chunk};
 use super::end_report::ClientReport;
 use super::error::{Side, TrafficError};
-use super::punctual::be_punctual;
 use super::requested::{self, Pipe};
-use super::sampler::{Measured, Sampler};
+use super::sampler::{ConnectionSamples, Sampler};
 use super::session::Session;
+use super::wake_up::wake_on_time;
 use super::{datagrams, socket, socks};
 
 /// Runs the client on this thread, in the thread's network namespace, until the transfer is
@@ -22,7 +22,7 @@ use super::{datagrams, socket, socks};
 /// results invalid.
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
-    be_punctual(session.plan())?;
+    wake_on_time(session.plan())?;
     if let Some(settings) = &session.plan().datagrams {
         return datagrams::run_client(session, settings);
     }
@@ -33,7 +33,7 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
         began,
         connected: None,
         lateness: Histogram::new(),
-        measured: Measured::default(),
+        measured: ConnectionSamples::default(),
     };
     if !connect(session, &socket, port)? {
         session.measured(Side::Client);
@@ -45,7 +45,7 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let is_asked = session.requests().is_some();
     let complete = match is_asked {
         true => {
-            writer.answer()?;
+            writer.respond()?;
             None
         }
         false => writer.run()?,
@@ -84,7 +84,7 @@ fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, Traffi
         if now >= plan.duration {
             return Ok(false);
         }
-        let pause = LOOK.min(plan.duration - now);
+        let pause = CHECK_INTERVAL.min(plan.duration - now);
         if socket::wait(socket, true, pause)?.write {
             if let Some(error) = socket.take_error().map_err(refused)? {
                 return Err(refused(error));
@@ -107,7 +107,7 @@ fn close(socket: &Socket) -> Result<(), TrafficError> {
     Ok(())
 }
 
-const LOOK: Time = Time::from_millis(100);
+const CHECK_INTERVAL: Time = Time::from_millis(100);
 
 const CLOSING: Time = Time::from_secs(1);
 
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
         let mut blocked = false;
         loop {
             let now = self.session.now();
-            self.look(now)?;
+            self.sample(now)?;
             if now >= self.duration {
                 return Ok(None);
             }
@@ -165,17 +165,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn answer(&mut self) -> Result<(), TrafficError> {
+    fn respond(&mut self) -> Result<(), TrafficError> {
         let mut is_full = false;
         loop {
             let now = self.session.now();
-            self.look(now)?;
+            self.sample(now)?;
             if now >= self.duration {
                 return Ok(());
             }
             // Held until the bytes are counted: the server may have them before the call returns.
             if let Some(mut requests) = self.session.requests() {
-                if !requested::hear(self.socket, now, &mut requests)? {
+                if !requested::read_requests(self.socket, now, &mut requests)? {
                     return Err(self.ended());
                 }
                 let mut pipe = Pipe {
@@ -206,7 +206,7 @@ impl<'a> Writer<'a> {
                 return Ok(Some(at));
             }
             let now = self.session.now();
-            self.look(now)?;
+            self.sample(now)?;
             if now >= self.duration {
                 return Ok(None);
             }
@@ -216,11 +216,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn look(&mut self, now: Time) -> Result<(), TrafficError> {
+    fn sample(&mut self, now: Time) -> Result<(), TrafficError> {
         if now >= self.sampler.next() {
             self.session.check(Side::Client)?;
             self.sampler
-                .look(self.socket, now, self.application.written)?;
+                .sample(self.socket, now, self.application.written)?;
         }
         Ok(())
     }

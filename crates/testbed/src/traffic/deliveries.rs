@@ -6,7 +6,7 @@ use ropewalk_simulator::{
     ApplicationSummary, Histogram, MessageSchedule, RequestResponse, Timeliness,
 };
 
-use super::plan::Plan;
+use super::connection_plan::ConnectionPlan;
 use super::session::WriteLog;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    pub(crate) fn new(plan: &Plan) -> Deliveries {
+    pub(crate) fn new(plan: &ConnectionPlan) -> Deliveries {
         let schedule = plan.schedule();
         let unit = plan.unit().max(1);
         Deliveries {

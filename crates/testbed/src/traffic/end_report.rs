@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, Histogram};
 
-use super::sampler::Measured;
+use super::sampler::ConnectionSamples;
 
 /// Observations of the client.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct ClientReport {
     pub(crate) connected: Option<Time>,
     /// Lateness of messages written to a socket with space.
     pub(crate) lateness: Histogram,
-    pub(crate) measured: Measured,
+    pub(crate) measured: ConnectionSamples,
 }
 
 /// Observations of the server.
@@ -26,5 +26,5 @@ pub struct ServerReport {
     pub(crate) application: ApplicationSummary,
     /// After the warm-up; `None` if nothing was read.
     pub(crate) longest_gap: Option<Time>,
-    pub(crate) measured: Measured,
+    pub(crate) measured: ConnectionSamples,
 }

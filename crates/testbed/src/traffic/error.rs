@@ -10,7 +10,7 @@ use super::pattern::Corruption;
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
     /// The kernel has no such socket, such as MPTCP.
-    #[error("cannot make a socket of {protocol}: {source}")]
+    #[error("cannot create a socket of {protocol}: {source}")]
     Socket {
         /// TCP or MPTCP.
         protocol: &'static str,
@@ -28,7 +28,7 @@ pub enum TrafficError {
         source: io::Error,
     },
     /// A socket buffer did not get its size.
-    #[error("{option} is {got} bytes, not {wanted}; net.core.rmem_max and wmem_max bound it")]
+    #[error("{option} is {got} bytes, not {wanted}; net.core.rmem_max and wmem_max limit it")]
     Buffer {
         /// SO_SNDBUF or SO_RCVBUF.
         option: &'static str,
@@ -65,7 +65,7 @@ pub enum TrafficError {
         source: io::Error,
     },
     /// The other end closed before all data had arrived.
-    #[error("the {side} saw the connection end after {at}, before its time")]
+    #[error("the connection of the {side} ended after {at}, before all data arrived")]
     Ended {
         /// The end that noticed it.
         side: Side,
@@ -76,7 +76,7 @@ pub enum TrafficError {
     #[error(transparent)]
     Corrupt(#[from] Corruption),
     /// The thread of the other end has ended.
-    #[error("the {0} is gone")]
+    #[error("the thread of the {0} has ended")]
     Gone(Side),
     /// [`Session::stop`](super::Session::stop) was called.
     #[error("stopped")]
@@ -95,6 +95,14 @@ pub enum TrafficError {
 }
 
 impl TrafficError {
+    pub(crate) fn lost(side: Side, at: Time) -> impl Fn(io::Error) -> TrafficError {
+        move |source| TrafficError::Lost { side, at, source }
+    }
+
+    pub(crate) fn system(call: &'static str) -> impl Fn(io::Error) -> TrafficError {
+        move |source| TrafficError::System { call, source }
+    }
+
     /// Whether it is only a consequence of the other end's failure.
     pub(crate) fn is_consequence(&self) -> bool {
         matches!(

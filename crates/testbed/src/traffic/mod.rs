@@ -12,6 +12,7 @@
 
 mod application;
 mod client;
+mod connection_plan;
 mod datagrams;
 mod deliveries;
 mod due_times;
@@ -19,8 +20,6 @@ mod end_report;
 mod error;
 mod outcome;
 mod pattern;
-mod plan;
-mod punctual;
 mod requested;
 mod sampler;
 mod server;
@@ -30,14 +29,15 @@ mod socks;
 mod tcp_info;
 #[cfg(test)]
 mod tests;
+mod wake_up;
 
 pub use client::run_client;
+pub use connection_plan::{ConnectionPlan, DatagramSettings, PathEnds, SocketProtocol};
 pub(crate) use datagrams::NUMBER;
 pub use end_report::{ClientReport, ServerReport};
 pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
-pub(crate) use outcome::{grown, mbps, share_out};
+pub(crate) use outcome::{increase, mbps, share_out};
 pub use pattern::{Corruption, Pattern};
-pub use plan::{DatagramSettings, PathEnds, Plan, SocketProtocol};
 pub use server::run_server;
 pub use session::Session;

@@ -3,9 +3,9 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTimeline};
 
+use super::connection_plan::{ConnectionPlan, SocketProtocol};
 use super::end_report::{ClientReport, ServerReport};
 use super::error::TrafficError;
-use super::plan::{Plan, SocketProtocol};
 use super::sampler::Row;
 use super::session::Session;
 use super::tcp_info::SubflowState;
@@ -98,7 +98,7 @@ pub struct Timeline {
 pub struct ConnectionTimeline {
     /// End of the step.
     pub time_s: Vec<f64>,
-    /// Delivered in order in the step; 10^6 bit/s.
+    /// FlowResult in order in the step; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
 }
 
@@ -116,7 +116,7 @@ pub fn outcome(
         (Err(client), Err(_)) => return Err(client),
     };
     let plan = session.plan();
-    let order = Order::of(plan, &client, &server);
+    let order = SubflowOrder::of(plan, &client, &server);
     let end = server.complete.unwrap_or(plan.duration);
     let span = end.saturating_sub(plan.warmup).as_secs_f64();
     let [before, all] = server.bytes;
@@ -138,7 +138,7 @@ pub fn outcome(
 }
 
 /// Subflows in path order, with their indices in the samples of both ends.
-struct Order(Vec<SubflowEnds>);
+struct SubflowOrder(Vec<SubflowEnds>);
 
 struct SubflowEnds {
     path: Option<usize>,
@@ -147,8 +147,8 @@ struct SubflowEnds {
     server: Option<usize>,
 }
 
-impl Order {
-    fn of(plan: &Plan, client: &ClientReport, server: &ServerReport) -> Order {
+impl SubflowOrder {
+    fn of(plan: &ConnectionPlan, client: &ClientReport, server: &ServerReport) -> SubflowOrder {
         let subflows = client.measured.addresses.iter().enumerate();
         let mut subflows: Vec<SubflowEnds> = subflows
             .map(|(number, ends)| {
@@ -165,12 +165,12 @@ impl Order {
             })
             .collect();
         subflows.sort_by_key(|subflow| (subflow.path.unwrap_or(usize::MAX), subflow.client));
-        Order(subflows)
+        SubflowOrder(subflows)
     }
 
     fn subflows(
         &self,
-        plan: &Plan,
+        plan: &ConnectionPlan,
         client: &ClientReport,
         server: &ServerReport,
         span: f64,
@@ -192,10 +192,13 @@ impl Order {
                 link: subflow.link.clone(),
                 goodput_mbps: bytes.map(|bytes| mbps(bytes, span)),
                 share: None,
-                segments_sent: grown(state.data_segments, before.data_segments),
-                retransmissions: grown(Some(state.retransmissions), Some(before.retransmissions)),
-                timeouts: grown(state.timeouts, before.timeouts),
-                spurious_retransmissions: grown(state.dsack_duplicates, before.dsack_duplicates),
+                segments_sent: increase(state.data_segments, before.data_segments),
+                retransmissions: increase(
+                    Some(state.retransmissions),
+                    Some(before.retransmissions),
+                ),
+                timeouts: increase(state.timeouts, before.timeouts),
+                spurious_retransmissions: increase(state.dsack_duplicates, before.dsack_duplicates),
                 resent_bytes: None,
                 srtt_ms: state.srtt.map(Time::as_millis_f64),
             }
@@ -254,11 +257,11 @@ impl SubflowEnds {
             Some(state) => state.received,
             None => Some(0),
         };
-        grown(received(to), received(from))
+        increase(received(to), received(from))
     }
 }
 
-fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
+fn warnings(plan: &ConnectionPlan, client: &ClientReport, order: &SubflowOrder) -> Vec<String> {
     let mut warnings = Vec::new();
     if client.began >= LATE {
         let late = client.began.as_millis_f64();
@@ -288,7 +291,7 @@ pub(crate) fn share_out(subflows: &mut [Subflow]) {
 /// A client that begins later than this causes a warning.
 const LATE: Time = Time::from_millis(10);
 
-pub(crate) fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
+pub(crate) fn increase(to: Option<u64>, from: Option<u64>) -> Option<u64> {
     Some(to?.saturating_sub(from.unwrap_or(0)))
 }
 

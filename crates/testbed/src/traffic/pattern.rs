@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_what_is_written_down() {
+    fn pattern_matches_reference_bytes() {
         let mut bytes = [0; 16];
         Pattern::new(1).fill(0, &mut bytes);
         assert_eq!(bytes[..8], [1, 0, 0, 0, 0, 0, 0, 0]);

@@ -41,7 +41,7 @@ impl Sink for Pipe<'_> {
 }
 
 /// Reads requests at the client; false if the server has closed.
-pub(crate) fn hear(
+pub(crate) fn read_requests(
     socket: &Socket,
     now: Time,
     requests: &mut RequestResponse,
@@ -54,20 +54,14 @@ pub(crate) fn hear(
             Ok(len) => requests.on_request_bytes(now, len as u64),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(source) => {
-                return Err(TrafficError::Lost {
-                    side: Side::Client,
-                    at: now,
-                    source,
-                });
-            }
+            Err(error) => return Err(TrafficError::lost(Side::Client, now)(error)),
         }
     }
 }
 
 /// Sends the server's pending requests until the socket is full. Returns the time of the next
 /// request without further data.
-pub(crate) fn ask(
+pub(crate) fn send_requests(
     socket: &Socket,
     now: Time,
     requests: &mut RequestResponse,
@@ -83,13 +77,7 @@ pub(crate) fn ask(
             // Requests are small: the next call sends the rest.
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(source) => {
-                return Err(TrafficError::Lost {
-                    side: Side::Server,
-                    at: now,
-                    source,
-                });
-            }
+            Err(error) => return Err(TrafficError::lost(Side::Server, now)(error)),
         }
     }
     Ok(requests.next())

@@ -3,8 +3,8 @@
 use ropewalk_quantities::Time;
 use socket2::Socket;
 
+use super::connection_plan::{ConnectionPlan, SocketProtocol};
 use super::error::TrafficError;
-use super::plan::{Plan, SocketProtocol};
 use super::tcp_info::{Addresses, SubflowState, is_fallback, mptcp_states, tcp_state};
 
 /// Samples a connected socket at the end of the warm-up, at each step of the timeline, at the end,
@@ -18,11 +18,11 @@ pub(crate) struct Sampler {
     next_look: Time,
     /// All subflows, removed or not, in order of appearance.
     subflows: Vec<(Addresses, SubflowState)>,
-    measured: Measured,
+    measured: ConnectionSamples,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct ConnectionSamples {
     pub(crate) addresses: Vec<Addresses>,
     /// At the end of the warm-up, if reached.
     pub(crate) baseline: Option<Row>,
@@ -40,10 +40,10 @@ pub(crate) struct Row {
     pub(crate) subflows: Vec<SubflowState>,
 }
 
-const LOOK: Time = Time::from_millis(100);
+const CHECK_INTERVAL: Time = Time::from_millis(100);
 
 impl Sampler {
-    pub(crate) fn new(plan: &Plan) -> Sampler {
+    pub(crate) fn new(plan: &ConnectionPlan) -> Sampler {
         Sampler {
             protocol: plan.protocol,
             warmup: plan.warmup,
@@ -51,7 +51,7 @@ impl Sampler {
             next_step: plan.step.unwrap_or(Time::MAX),
             next_look: Time::ZERO,
             subflows: Vec::new(),
-            measured: Measured::default(),
+            measured: ConnectionSamples::default(),
         }
     }
 
@@ -65,13 +65,13 @@ impl Sampler {
 
     /// Takes a sample; `bytes` have been read or written by the application. Fails if MPTCP is
     /// planned but not used, or the kernel reports an error.
-    pub(crate) fn look(
+    pub(crate) fn sample(
         &mut self,
         socket: &Socket,
         now: Time,
         bytes: u64,
     ) -> Result<(), TrafficError> {
-        self.next_look = now + LOOK;
+        self.next_look = now + CHECK_INTERVAL;
         self.observe(socket)?;
         if self.measured.baseline.is_none() && now >= self.warmup {
             self.measured.baseline = Some(self.row(self.warmup, now, bytes));
@@ -89,14 +89,14 @@ impl Sampler {
         Ok(())
     }
 
-    /// Takes the last sample of a run that ended at `end`. Errors: as [`Sampler::look`].
+    /// Takes the last sample of a run that ended at `end`. Errors: as [`Sampler::sample`].
     pub(crate) fn finish(
         mut self,
         socket: &Socket,
         end: Time,
         now: Time,
         bytes: u64,
-    ) -> Result<Measured, TrafficError> {
+    ) -> Result<ConnectionSamples, TrafficError> {
         self.observe(socket)?;
         let row = self.row(end, now, bytes);
         let last = self.measured.rows.last().map_or(Time::ZERO, |row| row.due);

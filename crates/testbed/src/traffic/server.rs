@@ -9,9 +9,9 @@ use socket2::Socket;
 use super::deliveries::Deliveries;
 use super::end_report::ServerReport;
 use super::error::{Side, TrafficError};
-use super::punctual::be_punctual;
-use super::sampler::{Measured, Sampler};
+use super::sampler::{ConnectionSamples, Sampler};
 use super::session::Session;
+use super::wake_up::wake_on_time;
 use super::{datagrams, requested, socket};
 
 /// Runs the server on this thread, in the thread's network namespace, until the transfer is
@@ -21,7 +21,7 @@ use super::{datagrams, requested, socket};
 pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
-    be_punctual(plan)?;
+    wake_on_time(plan)?;
     if let Some(settings) = &plan.datagrams {
         return datagrams::run_server(session, settings);
     }
@@ -29,7 +29,7 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     session.listening(port);
     let mut deliveries = Deliveries::new(plan);
     let accepted = accept(session, &listener)?;
-    let (mut measured, mut complete) = (Measured::default(), None);
+    let (mut measured, mut complete) = (ConnectionSamples::default(), None);
     if let Some(socket) = &accepted {
         let mut sampler = Sampler::new(plan);
         complete = read(session, socket, &mut sampler, &mut deliveries)?;
@@ -66,14 +66,11 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
         if now >= duration {
             return Ok(None);
         }
-        if socket::wait(listener, false, LOOK.min(duration - now))?.read {
+        if socket::wait(listener, false, CHECK_INTERVAL.min(duration - now))?.read {
             match listener.accept() {
                 Ok((socket, _)) => {
                     let nonblocking = socket.set_nonblocking(true);
-                    nonblocking.map_err(|source| TrafficError::System {
-                        call: "fcntl",
-                        source,
-                    })?;
+                    nonblocking.map_err(TrafficError::system("fcntl"))?;
                     return Ok(Some(socket));
                 }
                 // The connection was closed before it was accepted (accept(2)).
@@ -84,19 +81,14 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
                             | ErrorKind::Interrupted
                             | ErrorKind::ConnectionAborted
                     ) => {}
-                Err(source) => {
-                    return Err(TrafficError::System {
-                        call: "accept",
-                        source,
-                    });
-                }
+                Err(error) => return Err(TrafficError::system("accept")(error)),
             }
         }
         session.check(Side::Server)?;
     }
 }
 
-const LOOK: Time = Time::from_millis(100);
+const CHECK_INTERVAL: Time = Time::from_millis(100);
 
 /// Largest read, whose data stay in the cache for the check.
 const CHUNK: usize = 256 << 10;
@@ -116,13 +108,13 @@ fn read(
         let now = session.now();
         if now >= sampler.next() {
             session.check(Side::Server)?;
-            sampler.look(socket, now, deliveries.bytes)?;
+            sampler.sample(socket, now, deliveries.bytes)?;
         }
         if now >= plan.duration {
             return Ok(None);
         }
         let asks_at = match session.requests() {
-            Some(mut requests) => requested::ask(socket, now, &mut requests)?,
+            Some(mut requests) => requested::send_requests(socket, now, &mut requests)?,
             None => None,
         };
         match reader.read(&mut chunk) {
@@ -151,13 +143,7 @@ fn read(
                 socket::wait(socket, false, until.saturating_sub(now))?;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(source) => {
-                return Err(TrafficError::Lost {
-                    side: Side::Server,
-                    at: now,
-                    source,
-                });
-            }
+            Err(error) => return Err(TrafficError::lost(Side::Server, now)(error)),
         }
     }
 }

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::Time;
 use ropewalk_simulator::RequestResponse;
 
+use super::connection_plan::ConnectionPlan;
 use super::due_times::DueTimes;
 use super::error::{Side, TrafficError};
-use super::plan::Plan;
 
 /// One connection of a run, borrowed by its client's and its server's thread.
 #[derive(Debug)]
 pub struct Session {
-    plan: Plan,
+    plan: ConnectionPlan,
     start: Instant,
     state: Mutex<State>,
     changed: Condvar,
@@ -41,7 +41,7 @@ struct End {
 impl Session {
     /// The connection is opened at `start`, time zero of all results, which must leave both threads
     /// time to begin.
-    pub fn new(plan: Plan, start: Instant) -> Session {
+    pub fn new(plan: ConnectionPlan, start: Instant) -> Session {
         Session {
             requests: plan.requests().map(Mutex::new),
             plan,
@@ -53,8 +53,8 @@ impl Session {
         }
     }
 
-    /// Plan of the connection.
-    pub fn plan(&self) -> &Plan {
+    /// ConnectionPlan of the connection.
+    pub fn plan(&self) -> &ConnectionPlan {
         &self.plan
     }
 

@@ -10,10 +10,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::connection_plan::{ConnectionPlan, SocketProtocol};
 use super::error::TrafficError;
-use super::plan::{Plan, SocketProtocol};
 
-pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
+pub(crate) fn client(plan: &ConnectionPlan) -> Result<Socket, TrafficError> {
     let socket = open(plan)?;
     let path = &plan.paths[0];
     let local = SocketAddr::new(path.client, 0);
@@ -26,7 +26,7 @@ pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
 }
 
 /// Server socket with its port, on all addresses, for one connection or for datagrams.
-pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
+pub(crate) fn server(plan: &ConnectionPlan) -> Result<(Socket, u16), TrafficError> {
     let socket = open(plan)?;
     let any = match plan.paths[0].server {
         IpAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
@@ -65,12 +65,7 @@ pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, Tr
     };
     match poll(&mut fds, Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(errno) => {
-            return Err(TrafficError::System {
-                call: "poll",
-                source: errno.into(),
-            });
-        }
+        Err(errno) => return Err(TrafficError::system("poll")(errno.into())),
     }
     let ready = fds[0].revents();
     let broken = ready.intersects(PollFlags::ERR | PollFlags::HUP);
@@ -85,7 +80,7 @@ pub(crate) fn abort(socket: Socket) {
     let _ = socket.set_linger(Some(Duration::ZERO));
 }
 
-fn open(plan: &Plan) -> Result<Socket, TrafficError> {
+fn open(plan: &ConnectionPlan) -> Result<Socket, TrafficError> {
     let (protocol, name) = match plan.protocol {
         SocketProtocol::Tcp => (Protocol::TCP, "TCP"),
         SocketProtocol::Mptcp => (Protocol::MPTCP, "MPTCP"),
@@ -156,10 +151,7 @@ fn set(
 
 /// Checks a buffer's size, which the kernel limits without an error.
 fn buffer(option: &'static str, wanted: Bytes, got: io::Result<usize>) -> Result<(), TrafficError> {
-    let got = got.map_err(|source| TrafficError::System {
-        call: "getsockopt",
-        source,
-    })? as u64;
+    let got = got.map_err(TrafficError::system("getsockopt"))? as u64;
     let wanted = wanted.as_u64() / 2 * 2;
     if got != wanted {
         return Err(TrafficError::Buffer {

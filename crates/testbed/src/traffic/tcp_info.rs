@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_kernel_does_not_give_is_absent() {
+    fn fields_of_newer_kernels_are_absent() {
         let info = info(&[(16, 1448), (76, 10), (156, 800), (216, 3), (240, 2)]);
         let of_4_19 = SubflowState::read(&info[..192]).unwrap();
         assert_eq!(of_4_19.data_segments, Some(800));

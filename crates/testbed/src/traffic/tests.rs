@@ -18,7 +18,7 @@ fn session(protocol: SocketProtocol, duration: Time) -> Session {
     Session::new(plan(protocol, duration), Instant::now())
 }
 
-fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
+fn plan(protocol: SocketProtocol, duration: Time) -> ConnectionPlan {
     let path = PathEnds {
         name: "loopback".to_owned(),
         client: LOOPBACK,
@@ -28,10 +28,10 @@ fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
     let traffic = Traffic::Bulk {
         size: Some(Bytes::from_mib(64)),
     };
-    Plan {
+    ConnectionPlan {
         seed: 7,
         congestion: Some("reno".to_owned()),
-        ..Plan::new(protocol, traffic, duration, vec![path])
+        ..ConnectionPlan::new(protocol, traffic, duration, vec![path])
     }
 }
 
@@ -91,7 +91,7 @@ fn a_client_of_tcp_is_a_fallback() {
 /// A client whose proxy sends this reply (RFC 1928, section 6).
 fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
-    let plan = Plan {
+    let plan = ConnectionPlan {
         proxy: Some(listener.local_addr().unwrap()),
         ..plan(SocketProtocol::Tcp, LONG)
     };
@@ -118,7 +118,7 @@ fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
 }
 
 #[test]
-fn a_proxy_stands_in_the_way() {
+fn proxy_refusal_is_error() {
     let client = client_behind_a_proxy(0);
     let seen = matches!(
         client,
@@ -168,7 +168,7 @@ fn a_client_that_dies_is_seen() {
 }
 
 #[test]
-fn a_wrong_byte_is_told_with_its_place() {
+fn wrong_byte_error_has_offset() {
     let session = session(SocketProtocol::Tcp, LONG);
     let pattern = session.plan().pattern();
     let server = server_against(&session, |mut stream| {
@@ -186,7 +186,7 @@ fn a_wrong_byte_is_told_with_its_place() {
 }
 
 #[test]
-fn nobody_listening_is_an_error_at_once() {
+fn connection_refused_fails_at_once() {
     let session = session(SocketProtocol::Tcp, LONG);
     let client = client_against(&session, drop);
     // The listener may have closed after the handshake.
@@ -226,7 +226,7 @@ fn a_client_that_writes_nothing_ends_with_the_duration() {
 }
 
 #[test]
-fn a_connection_that_never_opens_is_an_honest_nothing() {
+fn unopened_connection_has_no_results() {
     let session = session(SocketProtocol::Tcp, Time::from_millis(200));
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     // Fills the backlog: the kernel drops further connections.
@@ -259,7 +259,7 @@ fn server_report_of_nothing() -> ServerReport {
 }
 
 #[test]
-fn an_end_without_the_other_does_not_wait_for_ever() {
+fn missing_peer_ends_wait() {
     let alone = session(SocketProtocol::Tcp, LONG);
     drop(alone.enter(Side::Server));
     let client = run_client(&alone);
@@ -289,7 +289,7 @@ fn both_ends_stop_when_told() {
 }
 
 #[test]
-fn of_two_failures_the_first_is_told() {
+fn first_failure_is_reported() {
     let session = session(SocketProtocol::Tcp, LONG);
     let lost = || TrafficError::Lost {
         side: Side::Client,

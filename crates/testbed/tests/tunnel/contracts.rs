@@ -15,7 +15,7 @@ use super::refused::until;
 use super::router::{ip, join};
 use super::{CLIENT, RELAY, connect, network, skipped, use_congestion_control};
 
-struct TwoWays {
+struct TwoPaths {
     relay: Namespace,
     router: Namespace,
     client: Namespace,
@@ -23,8 +23,8 @@ struct TwoWays {
 
 const RELAY_AT: &str = "10.56.9.1";
 
-impl TwoWays {
-    fn new() -> TwoWays {
+impl TwoPaths {
+    fn new() -> TwoPaths {
         let [relay, router, client] =
             ["relay", "router", "client"].map(|name| Namespace::create(name).unwrap());
         for (end, device, number) in [
@@ -34,7 +34,7 @@ impl TwoWays {
         ] {
             join(&router, end, device, 56, number);
         }
-        TwoWays {
+        TwoPaths {
             relay,
             router,
             client,
@@ -42,8 +42,8 @@ impl TwoWays {
     }
 
     /// Lets the first path drop all packets silently, or no longer.
-    fn set_dark(&self, is_dark: bool) {
-        let act = if is_dark { "add" } else { "del" };
+    fn set_blackhole(&self, drops: bool) {
+        let act = if drops { "add" } else { "del" };
         ip(
             &self.router,
             format!("rule {act} iif to1 blackhole pref 10"),
@@ -135,7 +135,7 @@ struct Echo {
 }
 
 impl Echo {
-    fn new(network: &TwoWays) -> Echo {
+    fn new(network: &TwoPaths) -> Echo {
         let echo = network
             .relay
             .run(|| UdpSocket::bind((RELAY, 5002)).unwrap());
@@ -191,7 +191,7 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     if skipped() {
         return;
     }
-    let network = TwoWays::new();
+    let network = TwoPaths::new();
     let at = format!("{RELAY_AT}:4434").parse().unwrap();
     let links = ["wifi=eth1", "lte=eth2,rank=backup", "old=eth2,rank=never"].map(str::to_owned);
     let ends = Ends::open(
@@ -206,12 +206,12 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     for number in [1, 2] {
         assert_eq!(carried(&ends.client, number), 0);
     }
-    network.set_dark(true);
+    network.set_blackhole(true);
     let gap = echo.run_for(Duration::from_secs(3));
     println!("the primary died: nothing came for {gap:?}");
     assert!(carried(&ends.client, 1) > 0);
     assert!(!is_on_standby(&ends.client, 1) && !is_on_standby(&ends.relay, 1));
-    network.set_dark(false);
+    network.set_blackhole(false);
     let began = Instant::now();
     echo.run_until("both ends have left the backup", || {
         is_on_standby(&ends.client, 1) && is_on_standby(&ends.relay, 1)
@@ -239,8 +239,8 @@ fn a_tunnel_begins_over_a_backup_and_a_new_relay_hears_of_standby() {
     if skipped() {
         return;
     }
-    let network = TwoWays::new();
-    network.set_dark(true);
+    let network = TwoPaths::new();
+    network.set_blackhole(true);
     let at: SocketAddr = format!("{RELAY_AT}:4434").parse().unwrap();
     let links = ["wifi=eth1", "lte=eth2,rank=backup"].map(str::to_owned);
     let ends = Ends::open(
@@ -252,7 +252,7 @@ fn a_tunnel_begins_over_a_backup_and_a_new_relay_hears_of_standby() {
     until("the backup carries the handshake", || {
         is_heard(&ends.client, 1)
     });
-    network.set_dark(false);
+    network.set_blackhole(false);
     let echo = Echo::new(&network);
     echo.run_until("both ends have left the backup", || {
         is_on_standby(&ends.client, 1) && is_on_standby(&ends.relay, 1)

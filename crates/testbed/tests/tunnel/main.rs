@@ -191,7 +191,7 @@ fn echoed(congestion: &'static str) -> Vec<u64> {
     echo.join().unwrap();
     end(&testbed, ends);
     let carried = emulator.stop().unwrap();
-    let busiest = |hops: &[ropewalk_testbed::DirectionCarried; 2]| {
+    let busiest = |hops: &[ropewalk_testbed::DirectionResult; 2]| {
         let packets = hops.iter().map(|hop| hop.after.delivered_packets);
         packets.max().unwrap_or(0)
     };
@@ -228,7 +228,7 @@ fn a_connection_of_bbr_through_the_tunnel_is_whole_both_ways() {
 }
 
 #[test]
-fn who_is_not_in_the_list_gets_nothing() {
+fn unlisted_client_gets_no_reply() {
     if skipped() {
         return;
     }

@@ -17,7 +17,7 @@ use super::router::{ip, join, sysctl};
 use super::skipped;
 
 /// Overhead of the tunnel on a link: IPv4, UDP, and its own.
-const BESIDE: u32 = 68;
+const OVERHEAD: u32 = 68;
 const FOUR: [&str; 2] = ["10.199.0.1", "10.199.0.2"];
 const SIX: [&str; 2] = ["fd00:199::1", "fd00:199::2"];
 
@@ -184,10 +184,10 @@ fn a_narrow_path_is_found_and_the_device_follows() {
         echo(&network, addresses, || {});
         ends.until_path_mtu(1400);
         eprintln!("found and carried in {:?}", began.elapsed());
-        assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
-        assert_eq!(device_mtu(&network.relay), 1500 - BESIDE);
+        assert_eq!(device_mtu(&network.client), 1400 - OVERHEAD);
+        assert_eq!(device_mtu(&network.relay), 1500 - OVERHEAD);
         let relay = &ends.controls[0].status().documents()[0];
-        assert_eq!(relay.mtu_bytes, Some(u64::from(1400 - BESIDE)));
+        assert_eq!(relay.mtu_bytes, Some(u64::from(1400 - OVERHEAD)));
         assert_eq!(relay.links[0].path_mtu_bytes, Some(1400));
         ends.close();
     }
@@ -204,13 +204,13 @@ fn a_path_that_becomes_narrow_under_a_connection_is_a_pause() {
         ends.until_path_mtu(1500);
         let mut narrowed = None;
         echo(&network, addresses, || {
-            assert_eq!(device_mtu(&network.client), 1500 - BESIDE);
+            assert_eq!(device_mtu(&network.client), 1500 - OVERHEAD);
             network.narrow(1400);
             narrowed = Some(Instant::now());
         });
         eprintln!("the rest took {:?}", narrowed.map(|at| at.elapsed()));
         ends.until_path_mtu(1400);
-        assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
+        assert_eq!(device_mtu(&network.client), 1400 - OVERHEAD);
         ends.close();
     }
 }
@@ -291,6 +291,6 @@ fn a_path_too_narrow_for_ipv6_carries_nothing_and_the_device_keeps_its_address()
     assert!(device_mtu(&network.client) >= 1280);
     network.narrow(1400);
     echo(&network, SIX, || {});
-    assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
+    assert_eq!(device_mtu(&network.client), 1400 - OVERHEAD);
     ends.close();
 }

@@ -56,7 +56,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn what_is_forged_cut_or_repeated_is_refused_and_counted() {
+fn invalid_datagrams_are_refused_and_counted() {
     if skipped() {
         return;
     }

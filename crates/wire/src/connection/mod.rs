@@ -11,7 +11,7 @@ mod parse;
 mod tests;
 
 pub use emit::WireSegment;
-pub use parse::Unusable;
+pub use parse::SegmentError;
 
 use core::ops::Not;
 
@@ -51,7 +51,7 @@ pub struct Connection {
 
 /// Initial numbers of one side of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct InitialNumbers {
     /// Sequence number of its SYN (RFC 9293, 3.4.1).
     pub isn: u32,
     /// Timestamp clock at time zero (RFC 7323, 5.4).
@@ -62,7 +62,7 @@ pub struct Start {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SubflowNumbers {
-    start: Start,
+    start: InitialNumbers,
     /// Window scale of the SYN.
     scale: Option<u8>,
     /// End of the sent data and newest timestamp tick, as references for expanding wrapped numbers.
@@ -97,7 +97,7 @@ impl Connection {
     }
 
     /// Adds a subflow with initial numbers, which parsing a SYN updates. Returns its index.
-    pub fn add_subflow(&mut self, client: Start, server: Start) -> usize {
+    pub fn add_subflow(&mut self, client: InitialNumbers, server: InitialNumbers) -> usize {
         let numbers = |start| SubflowNumbers {
             start,
             ..SubflowNumbers::default()

@@ -17,9 +17,9 @@ const MAX_SCALE: u8 = 14;
 
 /// Reason to drop a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unusable {
+pub enum SegmentError {
     /// A sequence number is before the start of the stream.
-    #[error("a number before the start of its stream")]
+    #[error("sequence number before the start of its stream")]
     BeforeStart,
     /// The payload of an MPTCP subflow has no mapping (RFC 8684, 3.3.1).
     #[error("payload without a mapping")]
@@ -31,7 +31,7 @@ pub enum Unusable {
 
 /// Options of a segment that endpoints use.
 #[derive(Default)]
-struct Said {
+struct SegmentOptions {
     mss: Option<u16>,
     scale: Option<u8>,
     sack_permitted: bool,
@@ -45,10 +45,10 @@ struct Said {
     number: Option<u16>,
 }
 
-impl Said {
+impl SegmentOptions {
     /// Ignores malformed and unknown options (RFC 9293, 3.1; RFC 8684, 3).
-    fn read(view: &TcpView<'_>) -> Said {
-        let mut said = Said::default();
+    fn read(view: &TcpView<'_>) -> SegmentOptions {
+        let mut said = SegmentOptions::default();
         for option in view.options().flatten() {
             match option {
                 TcpOption::MaximumSegmentSize(size) => said.mss = Some(size),
@@ -93,9 +93,9 @@ impl Connection {
         from: Side,
         subflow: usize,
         view: &TcpView<'_>,
-    ) -> Result<Segment, Unusable> {
+    ) -> Result<Segment, SegmentError> {
         let header = view.header();
-        let said = Said::read(view);
+        let said = SegmentOptions::read(view);
         let mut segment = Segment {
             len: view.payload().len() as u32,
             flags: flags(header.flags),
@@ -117,17 +117,17 @@ impl Connection {
         }
         let peer = self.subflows[subflow][!from as usize];
         let own = &mut self.subflows[subflow][from as usize];
-        segment.seq = own.offset(header.seq).ok_or(Unusable::BeforeStart)?;
+        segment.seq = own.offset(header.seq).ok_or(SegmentError::BeforeStart)?;
         if segment.flags.contains(Flags::ACK) {
-            segment.ack = peer.offset(header.ack).ok_or(Unusable::BeforeStart)?;
+            segment.ack = peer.offset(header.ack).ok_or(SegmentError::BeforeStart)?;
         }
         own.next = own.next.max(segment.end());
         if let Some((value, echo)) = said.timestamps {
-            let tick = own.ticks(value).ok_or(Unusable::BeforeStart)?;
+            let tick = own.ticks(value).ok_or(SegmentError::BeforeStart)?;
             own.tick = own.tick.max(tick);
             segment.ts_val = time(tick);
             if segment.flags.contains(Flags::ACK) {
-                segment.ts_ecr = time(peer.ticks(echo).ok_or(Unusable::BeforeStart)?);
+                segment.ts_ecr = time(peer.ticks(echo).ok_or(SegmentError::BeforeStart)?);
             }
             segment.flags = segment.flags.with(Flags::TIMESTAMPS);
         }
@@ -164,12 +164,15 @@ impl Connection {
             self.read_capable(from, &said, &mut segment, payload)?;
             self.read_dss(from, subflow, &said, &mut segment, payload)?;
         } else if segment.len > 0 {
-            segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
+            segment.data_seq = segment
+                .seq
+                .checked_sub(1)
+                .ok_or(SegmentError::BeforeStart)?;
         }
         Ok(segment)
     }
 
-    fn syn_options(&mut self, from: Side, said: &Said) -> Options {
+    fn syn_options(&mut self, from: Side, said: &SegmentOptions) -> Options {
         let capable = |capable: Capable| {
             let key = match capable.form {
                 CapableForm::SynAck { sender_key } => Some(sender_key),
@@ -201,10 +204,10 @@ impl Connection {
     fn read_capable(
         &mut self,
         from: Side,
-        said: &Said,
+        said: &SegmentOptions,
         segment: &mut Segment,
         payload: Checksum,
-    ) -> Result<(), Unusable> {
+    ) -> Result<(), SegmentError> {
         let Some(capable) = said.capable else {
             return Ok(());
         };
@@ -228,7 +231,7 @@ impl Connection {
         };
         if segment.len > 0 && (segment.seq != 1 || !maps(capable.form)) {
             // Allowed on the first data only, whose length it contains (section 3.1).
-            return Err(Unusable::Unmapped);
+            return Err(SegmentError::Unmapped);
         }
         if let CapableForm::Data { len, checksum, .. } = capable.form {
             let mapping = Mapping {
@@ -246,10 +249,10 @@ impl Connection {
         &mut self,
         from: Side,
         subflow: usize,
-        said: &Said,
+        said: &SegmentOptions,
         segment: &mut Segment,
         payload: Checksum,
-    ) -> Result<(), Unusable> {
+    ) -> Result<(), SegmentError> {
         let dss = said.dss.unwrap_or_default();
         if let Some(data_ack) = dss.data_ack {
             let peer = &self.data[!from as usize];
@@ -276,7 +279,7 @@ impl Connection {
         data_fin: bool,
         segment: &mut Segment,
         payload: Checksum,
-    ) -> Result<(), Unusable> {
+    ) -> Result<(), SegmentError> {
         let numbers = &mut self.subflows[subflow][from as usize];
         let data = &mut self.data[from as usize];
         let data_seq = data_offset(mapping.data_seq, data.first, data.next)?;
@@ -290,12 +293,13 @@ impl Connection {
         }
         if bytes == 0 && segment.len > 0 {
             // An infinite mapping, or a DATA_FIN's with other data, does not map this payload.
-            return Err(Unusable::Unmapped);
+            return Err(SegmentError::Unmapped);
         }
         if bytes == 0 {
             segment.data_seq = data_seq;
         } else {
-            let start = nearest(mapping.subflow_seq, segment.seq).ok_or(Unusable::BeforeStart)?;
+            let start =
+                nearest(mapping.subflow_seq, segment.seq).ok_or(SegmentError::BeforeStart)?;
             numbers.mapping = Some((start, bytes, data_seq));
             if segment.len > 0 {
                 segment.data_seq = self.mapped_before(from, subflow, segment)?;
@@ -311,7 +315,7 @@ impl Connection {
                 if right == checksum {
                     Ok(())
                 } else {
-                    Err(Unusable::Checksum)
+                    Err(SegmentError::Checksum)
                 }
             }
             _ => Ok(()),
@@ -324,12 +328,15 @@ impl Connection {
         from: Side,
         subflow: usize,
         segment: &Segment,
-    ) -> Result<u64, Unusable> {
+    ) -> Result<u64, SegmentError> {
         let mapping = self.subflows[subflow][from as usize].mapping;
-        let (start, bytes, data_seq) = mapping.ok_or(Unusable::Unmapped)?;
-        let skipped = segment.seq.checked_sub(start).ok_or(Unusable::Unmapped)?;
+        let (start, bytes, data_seq) = mapping.ok_or(SegmentError::Unmapped)?;
+        let skipped = segment
+            .seq
+            .checked_sub(start)
+            .ok_or(SegmentError::Unmapped)?;
         if skipped + u64::from(segment.len) > bytes {
-            return Err(Unusable::Unmapped);
+            return Err(SegmentError::Unmapped);
         }
         Ok(data_seq + skipped)
     }
@@ -339,12 +346,12 @@ fn maps(form: CapableForm) -> bool {
     matches!(form, CapableForm::Data { .. })
 }
 
-fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, Unusable> {
+fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, SegmentError> {
     let number = number.expand(first.wrapping_add(next));
     let offset = number.wrapping_sub(first);
     // In the half of the sequence space before the start.
     if offset > i64::MAX as u64 {
-        return Err(Unusable::BeforeStart);
+        return Err(SegmentError::BeforeStart);
     }
     Ok(offset)
 }

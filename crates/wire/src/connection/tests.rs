@@ -8,7 +8,7 @@ use crate::{Checksum, MAX_OPTIONS_LEN, TcpHeader, TcpView, options_len, payload}
 const KEYS: [u64; 2] = [0x91aa_2012_8dac_826f, 0x46fe_363d_617f_8852];
 
 /// The same connection in the states of its writer and its reader.
-fn pair(client: Start, server: Start) -> [Connection; 2] {
+fn pair(client: InitialNumbers, server: InitialNumbers) -> [Connection; 2] {
     [(); 2].map(|()| {
         let mut connection = Connection::new();
         connection.set_key(Side::Client, KEYS[0]);
@@ -79,7 +79,7 @@ fn cross(
     from: Side,
     subflow: usize,
     segment: &Segment,
-) -> Result<Segment, Unusable> {
+) -> Result<Segment, SegmentError> {
     let bytes = write(&mut ends[0], from, subflow, segment);
     let view = TcpView::parse(&bytes).expect("a whole segment");
     ends[1].parse(from, subflow, &view)
@@ -101,13 +101,13 @@ fn data(seq: u64, data_seq: u64, len: u32) -> Segment {
 }
 
 #[test]
-fn numbers_wrap_on_the_wire_and_nowhere_else() {
-    let client = Start {
+fn sequence_numbers_wrap_only_in_packets() {
+    let client = InitialNumbers {
         isn: u32::MAX - 1000,
         clock: u32::MAX - 50,
         address_id: 0,
     };
-    let mut ends = pair(client, Start { isn: 77, ..client });
+    let mut ends = pair(client, InitialNumbers { isn: 77, ..client });
     open(&mut ends);
     // Wraps five times, in steps of less than half the sequence space.
     let mut seq = 1;
@@ -139,8 +139,8 @@ fn numbers_wrap_on_the_wire_and_nowhere_else() {
 }
 
 #[test]
-fn data_sequence_numbers_begin_one_after_what_the_key_says() {
-    let mut ends = pair(Start::default(), Start::default());
+fn first_dsn_is_idsn_plus_one() {
+    let mut ends = pair(InitialNumbers::default(), InitialNumbers::default());
     open(&mut ends);
     let wire = ends[0].emit(Side::Client, 0, &data(1, 0, 8), Checksum::new());
     let [_, crate::TcpOption::Multipath(crate::MptcpOption::Dss(dss))] = wire.options() else {
@@ -158,7 +158,7 @@ fn data_sequence_numbers_begin_one_after_what_the_key_says() {
 
 #[test]
 fn a_data_fin_is_one_more_on_the_last_mapping_or_one_of_its_own() {
-    let mut ends = pair(Start::default(), Start::default());
+    let mut ends = pair(InitialNumbers::default(), InitialNumbers::default());
     open(&mut ends);
     let with_fin = |segment: Segment| Segment {
         flags: segment.flags.with(Flags::DATA_FIN),
@@ -181,13 +181,13 @@ fn a_data_fin_is_one_more_on_the_last_mapping_or_one_of_its_own() {
 }
 
 #[test]
-fn windows_are_shifted_once_both_sides_said_so() {
+fn windows_scale_when_both_sides_negotiate() {
     for (client, server, shift) in [
         (Some(7), Some(3), 7),
         (Some(7), None, 0),
         (None, Some(3), 0),
     ] {
-        let mut ends = pair(Start::default(), Start::default());
+        let mut ends = pair(InitialNumbers::default(), InitialNumbers::default());
         let answer = Segment {
             ack: 1,
             flags: syn(SynMultipath::None, server).flags.with(Flags::ACK),
@@ -213,8 +213,8 @@ fn windows_are_shifted_once_both_sides_said_so() {
 }
 
 #[test]
-fn what_cannot_be_is_said_to_be_so() {
-    let mut ends = pair(Start::default(), Start::default());
+fn impossible_frames_are_malformed() {
+    let mut ends = pair(InitialNumbers::default(), InitialNumbers::default());
     open(&mut ends);
     let mut check = |segment: &Segment, spoil: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = write(&mut ends[0], Side::Client, 0, segment);
@@ -230,7 +230,7 @@ fn what_cannot_be_is_said_to_be_so() {
     assert_eq!(check(&checked, &|_| ()), Ok(checked));
     assert_eq!(
         check(&checked, &|bytes| *bytes.last_mut().unwrap() ^= 1),
-        Err(Unusable::Checksum)
+        Err(SegmentError::Checksum)
     );
     // A segment without a mapping uses the previous one if it covers the payload.
     let plain = |seq, len| Segment {
@@ -241,10 +241,10 @@ fn what_cannot_be_is_said_to_be_so() {
         check(&plain(51, 50), &|_| ()).map(|segment| segment.data_seq),
         Ok(50)
     );
-    assert_eq!(check(&plain(51, 51), &|_| ()), Err(Unusable::Unmapped));
-    assert_eq!(check(&plain(500, 1), &|_| ()), Err(Unusable::Unmapped));
+    assert_eq!(check(&plain(51, 51), &|_| ()), Err(SegmentError::Unmapped));
+    assert_eq!(check(&plain(500, 1), &|_| ()), Err(SegmentError::Unmapped));
     let before = |bytes: &mut Vec<u8>| bytes[4..8].copy_from_slice(&(-5i32).to_be_bytes());
-    assert_eq!(check(&plain(1, 1), &before), Err(Unusable::BeforeStart));
+    assert_eq!(check(&plain(1, 1), &before), Err(SegmentError::BeforeStart));
 }
 
 fn segments() -> impl Strategy<Value = Segment> {
@@ -328,12 +328,12 @@ fn segments() -> impl Strategy<Value = Segment> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_the_same(
+    fn emitted_segment_parses_back(
         segment in segments(),
         starts in any::<[u32; 4]>(),
         subflow in 0..2usize,
     ) {
-        let start = |isn, clock| Start { isn, clock, address_id: 3 };
+        let start = |isn, clock| InitialNumbers { isn, clock, address_id: 3 };
         let mut ends = pair(start(starts[0], starts[1]), start(starts[2], starts[3]));
         open(&mut ends);
         // Reference numbers near the offset: half a wrap before.
@@ -356,7 +356,7 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         subflow in 0..2usize,
     ) {
-        let mut ends = pair(Start::default(), Start::default());
+        let mut ends = pair(InitialNumbers::default(), InitialNumbers::default());
         open(&mut ends);
         if let Ok(view) = TcpView::parse(&bytes) {
             for from in [Side::Client, Side::Server] {

@@ -18,21 +18,21 @@ pub enum MalformedFrame {
     #[error("unknown frame type {0}")]
     Type(u8),
     /// The payload is too long.
-    #[error("payload of {0} bytes, allowed are at most {MAX_PAYLOAD}")]
+    #[error("payload of {0} bytes; allowed: at most {MAX_PAYLOAD}")]
     Payload(usize),
     /// The stream is zero.
     #[error("frame of stream 0")]
     Stream,
     /// An offset, size or limit is too large.
-    #[error("offset {0}, allowed are those below 2^62")]
+    #[error("offset {0}; allowed: below 2^62")]
     Offset(u64),
     /// A rate is zero.
     #[error("terms with a rate of 0 bit/s")]
     Rate,
     /// The protocol version differs.
-    #[error("version {0} of the protocol, known is {known}", known = VERSION)]
+    #[error("protocol version {0}; supported: {known}", known = VERSION)]
     Version(u8),
     /// A name is too long, not UTF-8, or empty where one is required.
-    #[error("a name that is none: UTF-8 of 1 to {max} bytes", max = MAX_NAME_LEN)]
+    #[error("invalid name; allowed: UTF-8 of 1 to {max} bytes", max = MAX_NAME_LEN)]
     Name,
 }

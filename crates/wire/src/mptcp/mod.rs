@@ -79,7 +79,7 @@ impl MptcpOption {
     }
 
     /// Whether the subtype is known.
-    pub(crate) fn knows(subtype: u8) -> bool {
+    pub(crate) fn is_known_subtype(subtype: u8) -> bool {
         subtype <= RESET
     }
 

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_stand_as_in_the_standard() {
+    fn frames_match_standard() {
         let mut bytes = Vec::new();
         MacFrame::Data {
             retry: true,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn invalid_segment_is_error() {
         let truncated = MacFrame::parse(&[0xb4, 0, 0, 0, 2, 0, 0, 0, 0, 1, 9]);
         assert_eq!(
             truncated,
@@ -241,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn emitted_frame_parses_back(
             kind in 0..4,
             retry: bool,
             duration_us in 0_u16..32_768,

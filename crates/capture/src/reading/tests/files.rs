@@ -29,9 +29,9 @@ fn a_block_beyond_the_limit_is_refused() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn non_capture_is_refused() {
     for (content, text) in [
-        (&b""[..], "a file of 0 bytes holds no packets"),
+        (&b""[..], "0 bytes are too short for a capture file"),
         (b"no capture at all, this", "unknown magic number 6e6f2063"),
     ] {
         let error = open(content, Unwrapping::Off).unwrap_err().to_string();

@@ -65,22 +65,25 @@ fn a_partial_checksum_is_the_sum_of_the_pseudo_header() {
         .add_2bytes([0, 30]);
     bytes[16..18].copy_from_slice(&(!pseudo.ones_complement()).to_ne_bytes());
     let found = content(101, ipv4(6, 0, &bytes));
-    assert_eq!(found.segment.unwrap().checksum, Checked::Partial);
+    assert_eq!(found.segment.unwrap().checksum, ChecksumState::Partial);
     bytes[17] ^= 1;
     let found = content(101, ipv4(6, 0, &bytes));
-    assert!(matches!(found.segment.unwrap().checksum, Checked::Wrong(_)));
+    assert!(matches!(
+        found.segment.unwrap().checksum,
+        ChecksumState::Wrong(_)
+    ));
 }
 
 #[test]
-fn a_header_checksum_of_0_is_right_where_the_sum_is() {
+fn zero_header_checksum_is_right_if_sum_matches() {
     let mut packet = tcp4(0);
     packet[10..12].fill(0);
     let found = content(101, packet.clone());
-    assert_eq!(found.ip_checksum, Checked::Partial);
+    assert_eq!(found.ip_checksum, ChecksumState::Partial);
     packet[4..6].fill(0);
     let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[..20]);
     packet[4..6].copy_from_slice(&sum.ones_complement().to_ne_bytes());
-    assert_eq!(content(101, packet).ip_checksum, Checked::Right);
+    assert_eq!(content(101, packet).ip_checksum, ChecksumState::Right);
 }
 
 #[test]

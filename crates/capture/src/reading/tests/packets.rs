@@ -134,6 +134,6 @@ fn a_frame_shorter_than_its_packet_was_captured_in_part() {
     let found = content(101, tcp4(100)[..80].to_vec());
     let segment = found.segment.unwrap();
     assert_eq!((segment.len, segment.payload.len()), (100, 40));
-    assert_eq!(segment.checksum, Checked::Unknown);
+    assert_eq!(segment.checksum, ChecksumState::Unknown);
     assert!(found.is_short);
 }

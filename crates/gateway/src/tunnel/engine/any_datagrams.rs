@@ -54,7 +54,7 @@ pub struct Tally {
 /// # Panics
 /// The property does not hold.
 #[must_use]
-pub fn hold(bytes: &[u8]) -> Tally {
+pub fn check(bytes: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let Some((end, mut bytes)) = bytes.split_first() else {
         return tally;
@@ -95,7 +95,7 @@ pub fn hold(bytes: &[u8]) -> Tally {
         engine.deliver();
         engine.transmit();
         let _ = engine.timeout();
-        check(&engine);
+        check_engine(&engine);
     }
     engine.publish();
     tally
@@ -119,7 +119,7 @@ fn complete(datagram: &mut [u8], session: u32) {
     }
 }
 
-fn check(engine: &Engine) {
+fn check_engine(engine: &Engine) {
     assert_eq!(engine.peers.len(), 1);
     assert!(engine.sessions.len() <= 3, "{:?}", engine.sessions);
     assert!(engine.addresses.len() <= MAX_ADDRESSES);
@@ -217,7 +217,7 @@ mod tests {
         );
         let mut count = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
-            let _ = hold(&std::fs::read(entry.unwrap().path()).unwrap());
+            let _ = check(&std::fs::read(entry.unwrap().path()).unwrap());
             count += 1;
         }
         assert!(count > 0);
@@ -246,7 +246,7 @@ mod tests {
             refused: 2,
         };
         assert_eq!(
-            [hold(&of(0)), hold(&of(1))],
+            [check(&of(0)), check(&of(1))],
             [&expected; 2].map(|_| Tally { ..expected })
         );
     }

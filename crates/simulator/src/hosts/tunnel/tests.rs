@@ -31,7 +31,7 @@ impl Fixture {
         );
         let mut no_traces = |_: &str| Err("none".to_owned());
         let scenario = Scenario::parse(&text, "tunnel.toml", &[], &mut no_traces).unwrap();
-        let flow = scenario.first();
+        let flow = scenario.measured_flow();
         let Protocol::StripedTcp(device) = flow.protocol else {
             panic!("the scenario says so");
         };

@@ -7,9 +7,9 @@ use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
+use super::super::connection_plan::DatagramSettings;
 use super::super::end_report::ClientReport;
 use super::super::error::{Side, TrafficError};
-use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
 use super::super::session::Session;
 use super::super::socket;
@@ -73,7 +73,7 @@ impl Sender<'_> {
         let mut blocked = false;
         loop {
             let now = self.session.now();
-            self.look(now)?;
+            self.sample(now)?;
             if now >= duration {
                 return Ok(None);
             }
@@ -114,11 +114,7 @@ impl Sender<'_> {
                 Ok(_) => Ok(true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(source) => Err(TrafficError::Lost {
-                    side: Side::Client,
-                    at: self.session.now(),
-                    source,
-                }),
+                Err(error) => Err(TrafficError::lost(Side::Client, self.session.now())(error)),
             };
         }
     }
@@ -133,17 +129,17 @@ impl Sender<'_> {
                 return Ok(Some(at));
             }
             let now = self.session.now();
-            self.look(now)?;
+            self.sample(now)?;
             if now >= duration {
                 return Ok(None);
             }
         }
     }
 
-    fn look(&mut self, now: Time) -> Result<(), TrafficError> {
+    fn sample(&mut self, now: Time) -> Result<(), TrafficError> {
         if now >= self.sampler.next() {
             self.session.check(Side::Client)?;
-            self.sampler.look(self.socket, now, self.bytes)?;
+            self.sampler.sample(self.socket, now, self.bytes)?;
         }
         Ok(())
     }
@@ -154,11 +150,7 @@ impl Sender<'_> {
         if ready.read
             && let Some(source) = self.socket.take_error().ok().flatten()
         {
-            return Err(TrafficError::Lost {
-                side: Side::Client,
-                at: self.session.now(),
-                source,
-            });
+            return Err(TrafficError::lost(Side::Client, self.session.now())(source));
         }
         Ok(())
     }

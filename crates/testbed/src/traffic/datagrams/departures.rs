@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::MessageSchedule;
 
-use super::super::plan::{DatagramSettings, Plan};
+use super::super::connection_plan::{ConnectionPlan, DatagramSettings};
 use super::pace::Pace;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) enum Departures {
 }
 
 impl Departures {
-    pub(crate) fn new(plan: &Plan, settings: &DatagramSettings) -> Departures {
+    pub(crate) fn new(plan: &ConnectionPlan, settings: &DatagramSettings) -> Departures {
         let payload = plan.segment.as_u64();
         match plan.schedule() {
             Some(schedule) => Departures::Messages(schedule),

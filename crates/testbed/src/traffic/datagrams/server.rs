@@ -6,10 +6,10 @@ use ropewalk_quantities::Time;
 use ropewalk_simulator::ApplicationSummary;
 use socket2::Socket;
 
+use super::super::connection_plan::DatagramSettings;
 use super::super::deliveries::Deliveries;
 use super::super::end_report::ServerReport;
 use super::super::error::{Side, TrafficError};
-use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
 use super::super::session::Session;
 use super::super::socket;
@@ -71,7 +71,7 @@ impl Reader<'_> {
             let now = session.now();
             if now >= self.sampler.next() {
                 session.check(Side::Server)?;
-                self.sampler.look(socket, now, self.deliveries.bytes)?;
+                self.sampler.sample(socket, now, self.deliveries.bytes)?;
             }
             if now >= duration {
                 return Ok(None);
@@ -98,13 +98,7 @@ impl Reader<'_> {
                     socket::wait(socket, false, until.saturating_sub(now))?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(source) => {
-                    return Err(TrafficError::Lost {
-                        side: Side::Server,
-                        at: now,
-                        source,
-                    });
-                }
+                Err(error) => return Err(TrafficError::lost(Side::Server, now)(error)),
             }
         }
     }

@@ -12,7 +12,7 @@ use ropewalk_simulator::{Options, simulate};
 use super::departures::Departures;
 use super::*;
 use crate::traffic::{
-    DatagramSettings, PathEnds, Plan, Session, SocketProtocol, TrafficOutcome, outcome,
+    ConnectionPlan, DatagramSettings, PathEnds, Session, SocketProtocol, TrafficOutcome, outcome,
 };
 
 fn settings(link: &str) -> DatagramSettings {
@@ -32,18 +32,18 @@ fn scenario(link: &str) -> Scenario {
     Scenario::parse(&text, "test.toml", &[], &mut no_traces).unwrap()
 }
 
-fn plan(traffic: Traffic, link: &str) -> Plan {
+fn plan(traffic: Traffic, link: &str) -> ConnectionPlan {
     let path = PathEnds {
         name: "loopback".to_owned(),
         client: IpAddr::V4(Ipv4Addr::LOCALHOST),
         server: IpAddr::V4(Ipv4Addr::LOCALHOST),
         device: None,
     };
-    Plan {
+    ConnectionPlan {
         seed: 7,
         segment: Bytes::new(1472),
         datagrams: Some(settings(link)),
-        ..Plan::new(
+        ..ConnectionPlan::new(
             SocketProtocol::Udp,
             traffic,
             Time::from_secs(20),
@@ -52,7 +52,7 @@ fn plan(traffic: Traffic, link: &str) -> Plan {
     }
 }
 
-fn run(plan: Plan) -> TrafficOutcome {
+fn run(plan: ConnectionPlan) -> TrafficOutcome {
     let session = Session::new(plan, Instant::now());
     let (client, server) = thread::scope(|scope| {
         let server = scope.spawn(|| crate::traffic::run_server(&session));
@@ -101,7 +101,7 @@ fn messages_leave_when_they_are_due() {
         rate: Rate::from_bps(800_000),
         message: Bytes::new(500),
     };
-    let outcome = run(Plan {
+    let outcome = run(ConnectionPlan {
         duration: Time::from_millis(302),
         ..plan(traffic, SIX)
     });
@@ -146,7 +146,7 @@ fn none_leaves_while_the_link_is_down() {
 
 /// A late machine idles the link and does not catch up.
 #[test]
-fn what_is_late_is_lost_to_the_link() {
+fn late_datagram_idles_link() {
     let plan = plan(Traffic::Bulk { size: None }, SIX);
     let mut departures = Departures::new(&plan, &settings(SIX));
     let late = Time::from_millis(50);
@@ -156,7 +156,7 @@ fn what_is_late_is_lost_to_the_link() {
 }
 
 #[test]
-fn the_simulator_sends_as_many() {
+fn paced_sender_matches_simulator() {
     for link in [
         "rate = \"6 Mbit/s\"\ndelay = \"10 ms\"",
         "rate = \"50 Mbit/s\"\ndelay = \"1 ms\"\ndown = [[\"0.5 s\", \"0.75 s\"]]",
@@ -202,7 +202,7 @@ proptest! {
 /// The server gives up on missing datagrams; the transfer ends incomplete.
 #[test]
 fn a_transfer_with_losses_ends_and_is_not_complete() {
-    let plan = Plan {
+    let plan = ConnectionPlan {
         traffic: Traffic::Bulk {
             size: Some(Bytes::new(3 * 1472)),
         },

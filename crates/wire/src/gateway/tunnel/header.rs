@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_none() {
+    fn non_header_parses_to_none() {
         assert_eq!(TunnelHeader::parse(&[4; 13]), None);
         assert_eq!(TunnelHeader::parse(&[1; 14]), None);
         let mut link = [0; 14];

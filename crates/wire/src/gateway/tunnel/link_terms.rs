@@ -24,13 +24,13 @@ pub struct LinkTerms {
 
 impl Default for LinkTerms {
     fn default() -> LinkTerms {
-        LinkTerms::USUAL
+        LinkTerms::DEFAULT
     }
 }
 
 impl LinkTerms {
     /// Default terms.
-    pub const USUAL: LinkTerms = LinkTerms {
+    pub const DEFAULT: LinkTerms = LinkTerms {
         standby: false,
         rate: None,
         cost: 1.0,

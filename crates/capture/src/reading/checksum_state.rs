@@ -4,7 +4,7 @@ use etherparse::checksum::Sum16BitWords;
 
 /// State of a checksum in a captured packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Checked {
+pub enum ChecksumState {
     /// The packet has no checksum.
     #[default]
     Absent,
@@ -18,34 +18,34 @@ pub enum Checked {
     Wrong(u16),
 }
 
-impl Checked {
+impl ChecksumState {
     /// Checks a header or packet whose sum, checksum field included, is `sum`.
-    pub(super) fn of(sum: Sum16BitWords) -> Checked {
+    pub(super) fn of(sum: Sum16BitWords) -> ChecksumState {
         match u16::from_be(sum.ones_complement()) {
-            0 => Checked::Right,
-            error => Checked::Wrong(error),
+            0 => ChecksumState::Right,
+            error => ChecksumState::Wrong(error),
         }
     }
 
     /// Name in messages and in Python.
     pub fn name(self) -> &'static str {
         match self {
-            Checked::Absent => "none",
-            Checked::Unknown => "unknown",
-            Checked::Right => "right",
-            Checked::Partial => "partial",
-            Checked::Wrong(_) => "wrong",
+            ChecksumState::Absent => "none",
+            ChecksumState::Unknown => "unknown",
+            ChecksumState::Right => "right",
+            ChecksumState::Partial => "partial",
+            ChecksumState::Wrong(_) => "wrong",
         }
     }
 
     /// The worse of two states, such as an outer and an inner header's.
-    pub(super) fn worse(self, other: Checked) -> Checked {
+    pub(super) fn worse(self, other: ChecksumState) -> ChecksumState {
         let rank = |state| match state {
-            Checked::Absent => 0,
-            Checked::Right => 1,
-            Checked::Unknown => 2,
-            Checked::Partial => 3,
-            Checked::Wrong(_) => 4,
+            ChecksumState::Absent => 0,
+            ChecksumState::Right => 1,
+            ChecksumState::Unknown => 2,
+            ChecksumState::Partial => 3,
+            ChecksumState::Wrong(_) => 4,
         };
         if rank(other) > rank(self) {
             other

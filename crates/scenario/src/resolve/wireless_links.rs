@@ -7,7 +7,7 @@ use ropewalk_network::radio::{
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss, QueueLimit};
 use ropewalk_quantities::Time;
 
-use super::channels::complain_of_channel;
+use super::channels::add_unknown_channel_error;
 use crate::error::Problem;
 use crate::limits::MAX_NAME_CHARS;
 use crate::model::{Channel, ETHERNET_MTU, RadioLink, Wireless};
@@ -39,7 +39,7 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
             // The link's own `rate` or `trace` has been reported, since `channel` excludes it.
             let of_link = std::ptr::eq(table, section) && matches!(key, "rate" | "trace");
             if table.has(key) && !of_link {
-                table.complain(key, RATE_OR_TRACE, report).allowed =
+                table.add_error(key, RATE_OR_TRACE, report).allowed =
                     Some("with channel, loss alone".to_owned());
             }
         }
@@ -48,14 +48,14 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
             loss.get::<String>("model")
                 .is_some_and(|of| of != "bernoulli")
         }) {
-            let problem = Problem::Unfit("tries of a frame are lost one by one".to_owned());
-            table.complain("loss", problem, report).allowed =
+            let problem = Problem::Incompatible("tries of a frame are lost one by one".to_owned());
+            table.add_error("loss", problem, report).allowed =
                 Some("a probability such as \"20 %\"".to_owned());
         }
     }
     for key in ["count", "down", "quota"] {
         if section.has(key) {
-            section.complain(key, RATE_OR_TRACE, report);
+            section.add_error(key, RATE_OR_TRACE, report);
         }
     }
 }
@@ -69,12 +69,12 @@ pub(super) fn radio_links(
     let found = sections.iter().copied().zip(links).map(|(section, link)| {
         let name: String = section.get("channel")?;
         let Some(channel) = channels.iter().position(|one| one.config.name == name) else {
-            complain_of_channel(section, "channel", &name, channels, report);
+            add_unknown_channel_error(section, "channel", &name, channels, report);
             return None;
         };
         for key in ["from", "to"] {
             if !section.has("from") && !section.has("to") {
-                section.complain(key, Problem::Missing, report).allowed =
+                section.add_error(key, Problem::Missing, report).allowed =
                     Some("the name of a node with a radio on the channel".to_owned());
             }
         }
@@ -82,7 +82,7 @@ pub(super) fn radio_links(
         let radios = [("from", &ends[0]), ("to", &ends[1])].map(|(key, node)| {
             let radio = radio_of(&channels[channel], node);
             if radio.is_none() {
-                complain_of_radio(section, key, node, &channels[channel], channels, report);
+                add_missing_radio_error(section, key, node, &channels[channel], channels, report);
             }
             radio
         });
@@ -99,7 +99,7 @@ fn radio_of(channel: &Channel, node: &str) -> Option<usize> {
 }
 
 /// Reports that a node has no radio on a channel, with the node's channels and the channel's nodes.
-fn complain_of_radio(
+fn add_missing_radio_error(
     section: &Section,
     key: &str,
     node: &str,
@@ -118,7 +118,7 @@ fn complain_of_radio(
         [] => "no channel".to_owned(),
         _ => name_list(own),
     };
-    section.complain(key, problem, report).allowed = Some(format!(
+    section.add_error(key, problem, report).allowed = Some(format!(
         "of {node:?}, {has}; on {:?}, {}",
         channel.config.name,
         name_list(there)
@@ -134,7 +134,7 @@ pub(super) fn paths_over_nodes(
 ) -> Vec<Option<Vec<usize>>> {
     let paths = sections.iter().map(|section| {
         if section.has("channel") && !section.has("nodes") {
-            section.complain("channel", Problem::OnlyWith("nodes"), report);
+            section.add_error("channel", Problem::OnlyWith("nodes"), report);
         }
         let names: Vec<String> = section.get("nodes")?;
         let Some(name) = section.get::<String>("channel") else {
@@ -142,19 +142,19 @@ pub(super) fn paths_over_nodes(
                 let known = wireless.channels.iter().map(|one| one.config.name.as_str());
                 let known = name_list(known);
                 section
-                    .complain("channel", Problem::Missing, report)
+                    .add_error("channel", Problem::Missing, report)
                     .allowed = Some(known);
             }
             return Some(Vec::new());
         };
         let channels = &wireless.channels;
         let Some(channel) = channels.iter().position(|one| one.config.name == name) else {
-            complain_of_channel(section, "channel", &name, channels, report);
+            add_unknown_channel_error(section, "channel", &name, channels, report);
             return Some(Vec::new());
         };
         if names.len() < 2 {
             let problem = Problem::BelowLeast("2 nodes".to_owned());
-            section.complain("nodes", problem, report);
+            section.add_error("nodes", problem, report);
             return Some(Vec::new());
         }
         let mut radios = Vec::new();
@@ -162,7 +162,14 @@ pub(super) fn paths_over_nodes(
             match radio_of(&channels[channel], node) {
                 Some(radio) => radios.push(radio),
                 None => {
-                    complain_of_radio(section, "nodes", node, &channels[channel], channels, report);
+                    add_missing_radio_error(
+                        section,
+                        "nodes",
+                        node,
+                        &channels[channel],
+                        channels,
+                        report,
+                    );
                     return Some(Vec::new());
                 }
             }
@@ -213,7 +220,7 @@ fn unused(name: &str, links: &[LinkConfig]) -> String {
 }
 
 pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, report: &mut Report) {
-    let mut needs: Vec<Needs> = wireless.channels.iter().map(Needs::new).collect();
+    let mut needs: Vec<RequiredSnr> = wireless.channels.iter().map(RequiredSnr::new).collect();
     for (link, radio) in links.iter().zip(&wireless.links) {
         let Some(RadioLink { channel, from, to }) = *radio else {
             continue;
@@ -229,7 +236,7 @@ pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, repo
 }
 
 /// Reason why one radio's frames almost never reach another.
-fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Option<String> {
+fn weakness(channel: &Channel, needs: &mut RequiredSnr, from: usize, to: usize) -> Option<String> {
     let [sender, receiver] = [&channel.radios[from], &channel.radios[to]];
     let apart = distance_m(sender.at, receiver.at);
     let between = format!("{:?} is {apart:.1} m from {:?}", receiver.node, sender.node);
@@ -265,15 +272,15 @@ fn slowest(radio: &RadioConfig) -> DataRate {
 }
 
 /// Cache of the SNR that each rate needs on a channel.
-struct Needs<'a> {
+struct RequiredSnr<'a> {
     model: &'a ErrorModel,
     errors: Option<FrameError>,
     known: Vec<(DataRate, Option<f64>)>,
 }
 
-impl Needs<'_> {
-    fn new(channel: &Channel) -> Needs<'_> {
-        Needs {
+impl RequiredSnr<'_> {
+    fn new(channel: &Channel) -> RequiredSnr<'_> {
+        RequiredSnr {
             model: &channel.config.error_model,
             errors: None,
             known: Vec::new(),

@@ -153,7 +153,7 @@ fn tcp_over_ipv6_by_the_chosen_link() {
 }
 
 #[test]
-fn two_runs_at_once_do_not_know_of_each_other() {
+fn concurrent_runs_are_independent() {
     if !possible() {
         return;
     }
@@ -277,7 +277,7 @@ fn a_killed_run_leaves_nothing() {
 }
 
 #[test]
-fn a_run_dies_with_who_started_it() {
+fn run_ends_with_parent() {
     if !possible() {
         return;
     }
@@ -304,7 +304,7 @@ fn a_run_dies_with_who_started_it() {
 }
 
 #[test]
-fn without_root_it_works_or_says_in_one_line_what_is_missing() {
+fn unprivileged_run_works_or_names_requirement() {
     const NOBODY: u32 = 65534;
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(
@@ -332,7 +332,7 @@ fn without_root_it_works_or_says_in_one_line_what_is_missing() {
 }
 
 #[test]
-fn what_the_kernel_cannot_do_is_refused_in_a_line() {
+fn unsupported_scenario_error_is_one_line() {
     if !possible() {
         return;
     }

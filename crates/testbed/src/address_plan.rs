@@ -23,7 +23,7 @@ const MTU: u64 = 1500;
 
 /// Addresses and routes of both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct AddressPlan {
     /// Paths in scenario order.
     pub paths: Vec<PathPlan>,
     /// Address of the server.
@@ -46,9 +46,9 @@ pub struct PathPlan {
     pub client: Vec<IpAddr>,
 }
 
-impl Plan {
-    pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> Plan {
-        let flow = scenario.first();
+impl AddressPlan {
+    pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> AddressPlan {
+        let flow = scenario.measured_flow();
         let version = flow.transport.ip_version;
         let subflows = subflows(flow);
         let path_of = |subflow: usize| flow.paths[subflow % flow.paths.len()];
@@ -67,7 +67,7 @@ impl Plan {
             let number = subflow / flow.paths.len();
             (paths[path].client[number], path)
         });
-        Plan {
+        AddressPlan {
             endpoints: endpoints.collect(),
             server: server_address(version),
             mtu,
@@ -79,8 +79,8 @@ impl Plan {
 
     /// Plans a user's programs: one interface per path, with the path's name and, with `mptcp`, a
     /// subflow of MPTCP connections.
-    pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Plan {
-        let version = scenario.first().transport.ip_version;
+    pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> AddressPlan {
+        let version = scenario.measured_flow().transport.ip_version;
         let names: Vec<&str> = scenario
             .paths
             .iter()
@@ -93,7 +93,7 @@ impl Plan {
         });
         let paths: Vec<PathPlan> = paths.collect();
         let further = paths.iter().enumerate().skip(1).filter(|_| mptcp);
-        Plan {
+        AddressPlan {
             endpoints: further
                 .map(|(number, path)| (path.client[0], number))
                 .collect(),
@@ -231,14 +231,14 @@ fn nodad(address: IpAddr) -> &'static str {
 mod tests {
     use super::*;
 
-    fn plan(more: &str) -> Plan {
+    fn plan(more: &str) -> AddressPlan {
         let text = format!(
             "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
              [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}"
         );
         let mut no_traces = |_: &str| Err("none".to_owned());
         let scenario = Scenario::parse(&text, "plan.toml", &[], &mut no_traces).unwrap();
-        Plan::new(&scenario, 1500, RouteMetrics::default())
+        AddressPlan::new(&scenario, 1500, RouteMetrics::default())
     }
 
     #[test]

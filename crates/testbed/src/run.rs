@@ -10,6 +10,7 @@ use ropewalk_capture::ObservationPoint;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Protocol, Scenario};
 
+use crate::address_plan::AddressPlan;
 use crate::capture::Tap;
 use crate::competitors::Competitors;
 use crate::counters::Counters;
@@ -18,8 +19,7 @@ use crate::gateway::Gateway;
 use crate::kernel;
 use crate::machine::{Reading, Waits};
 use crate::network::Testbed;
-use crate::plan::Plan;
-use crate::report::{Ends, Measured, Report};
+use crate::report::{PerEnd, Report, RunMeasurements};
 use crate::request::{EmulatorKind, Request};
 use crate::traffic::{self, Session, SocketProtocol};
 use crate::tunnel::Tunnel;
@@ -35,7 +35,7 @@ const BEFORE_START: Duration = Duration::from_millis(50);
 /// It takes the scenario's duration. Without root, call [`acquire`](crate::acquire) first. Fails if
 /// the scenario is invalid or unsupported, the system reports an error, or the connection gives no
 /// results.
-pub fn world(request: &Request) -> Result<Report, Error> {
+pub fn run_scenario(request: &Request) -> Result<Report, Error> {
     let scenario = request.parse()?;
     let step = request.timeline_step(scenario.duration)?;
     kernel::check(&scenario)?;
@@ -57,9 +57,9 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
         EmulatorKind::Netem => None,
     };
-    let gateway = match &scenario.first().protocol {
+    let gateway = match &scenario.measured_flow().protocol {
         Protocol::Aggregation(aggregation) => {
-            let association = aggregation.association(&scenario.first().transport);
+            let association = aggregation.association(&scenario.measured_flow().transport);
             let gateway = Gateway::start(association, &scenario, &testbed, named, start);
             Some(gateway?)
         }
@@ -69,7 +69,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         | Protocol::MptcpNs3
         | Protocol::StripedTcp(_) => None,
     };
-    let tunnel = match &scenario.first().protocol {
+    let tunnel = match &scenario.measured_flow().protocol {
         Protocol::StripedTcp(device) => {
             let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
             Some(tunnel?)
@@ -83,15 +83,15 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
         plan.proxy = Some(gateway.proxy);
-        alone(&mut plan, gateway.proxy.ip());
+        without_path(&mut plan, gateway.proxy.ip());
     }
     if let Some(tunnel) = &tunnel {
-        alone(&mut plan, tunnel.client);
+        without_path(&mut plan, tunnel.client);
         plan.paths[0].server = tunnel.server;
     }
     let competitors = Competitors::start(&scenario, &testbed, start)?;
     if let Some(tunnel) = &tunnel {
-        tunnel.wait(start, scenario.first().paths.len());
+        tunnel.wait(start, scenario.measured_flow().paths.len());
     }
     let session = Arc::new(Session::new(plan, start));
     let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
@@ -119,12 +119,12 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         tunnel.stop()?;
     }
     let after = counters(&testbed)?;
-    let measured = Measured {
+    let measured = RunMeasurements {
         traffic,
         others,
         carried,
         tc,
-        counters: Ends {
+        counters: PerEnd {
             client: after.client.since(&before.client),
             server: after.server.since(&before.server),
         },
@@ -138,7 +138,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
 
 /// Congestion control by the kernel's name; none for datagrams.
 fn congestion(scenario: &Scenario, request: &Request) -> Result<Option<String>, Error> {
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let asked = &request.kernel_congestion;
     let name = match (&flow.protocol, asked) {
         (Protocol::Udp, None) => return Ok(None),
@@ -178,11 +178,11 @@ fn tap(request: &Request, scenario: &Scenario) -> Result<Option<Tap>, Error> {
 fn traffic_plan(
     scenario: &Scenario,
     seed: u64,
-    plan: &Plan,
+    plan: &AddressPlan,
     congestion: Option<&str>,
     step: Option<Time>,
-) -> traffic::Plan {
-    let flow = scenario.first();
+) -> traffic::ConnectionPlan {
+    let flow = scenario.measured_flow();
     let first = (plan.paths[plan.default_path].client[0], plan.default_path);
     let ends = std::iter::once(&first).chain(&plan.endpoints);
     let paths = ends.map(|&(client, path)| traffic::PathEnds {
@@ -196,7 +196,7 @@ fn traffic_plan(
         Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => SocketProtocol::Tcp,
         Protocol::Udp => SocketProtocol::Udp,
     };
-    traffic::Plan {
+    traffic::ConnectionPlan {
         name: flow.stream(0),
         seed,
         congestion: congestion.map(str::to_owned),
@@ -206,7 +206,7 @@ fn traffic_plan(
         nagle: flow.transport.nagle,
         datagrams: (flow.protocol == Protocol::Udp).then(|| datagram_settings(scenario)),
         // The namespaces' limits bound the buffers.
-        ..traffic::Plan::new(
+        ..traffic::ConnectionPlan::new(
             protocol,
             flow.traffic.clone(),
             scenario.duration,
@@ -217,7 +217,7 @@ fn traffic_plan(
 
 /// Link parameters for a sender of datagrams on the first flow's path.
 fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let hops = &scenario.paths[flow.paths[0]].hops;
     let links = hops.iter().map(|hop| &scenario.links[*hop]);
     let delays = links.map(|link| link.forward.delay);
@@ -229,13 +229,13 @@ fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
 }
 
 /// Makes the connection start from this address, without a path of its own.
-fn alone(plan: &mut traffic::Plan, client: IpAddr) {
+fn without_path(plan: &mut traffic::ConnectionPlan, client: IpAddr) {
     plan.paths.truncate(1);
     plan.paths[0].client = client;
 }
 
-fn counters(testbed: &Testbed) -> Result<Ends<Counters>, Error> {
-    Ok(Ends {
+fn counters(testbed: &Testbed) -> Result<PerEnd<Counters>, Error> {
+    Ok(PerEnd {
         client: testbed.client.run(Counters::read)?,
         server: testbed.server.run(Counters::read)?,
     })

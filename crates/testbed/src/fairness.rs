@@ -1,14 +1,14 @@
 //! Fairness: comparison of the flows' throughput.
 
-use ropewalk_scenario::{Origin, Scenario};
+use ropewalk_scenario::{FlowOrigin, Scenario};
 use ropewalk_simulator::{ApplicationSummary, CompetitorSummary, FlowSummary, jain_index};
 
-use crate::competitors::Delivered;
+use crate::competitors::FlowResult;
 use crate::traffic::TrafficOutcome;
 
-pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<CompetitorSummary> {
+pub(crate) fn competitors(scenario: &Scenario, others: &[FlowResult]) -> Vec<CompetitorSummary> {
     let entries = scenario.flows.iter().enumerate();
-    let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);
+    let competitors = entries.filter(|(_, flow)| flow.origin == FlowOrigin::Competitor);
     competitors
         .map(|(entry, flow)| CompetitorSummary {
             name: flow.name.clone(),
@@ -22,7 +22,7 @@ pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<Comp
 pub(crate) fn flows(
     scenario: &Scenario,
     first: &TrafficOutcome,
-    others: &[Delivered],
+    others: &[FlowResult],
 ) -> (Vec<FlowSummary>, Option<f64>) {
     if others.is_empty() {
         return (Vec::new(), None);
@@ -60,7 +60,7 @@ pub(crate) fn flows(
     (summaries.collect(), jain_index(&goodputs))
 }
 
-fn mean_of(entry: usize, others: &[Delivered]) -> f64 {
+fn mean_of(entry: usize, others: &[FlowResult]) -> f64 {
     let own: Vec<f64> = others
         .iter()
         .filter(|of| of.entry == entry)

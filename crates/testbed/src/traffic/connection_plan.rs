@@ -1,4 +1,4 @@
-//! Plan of a connection: the tasks of a client and its server.
+//! ConnectionPlan of a connection: the tasks of a client and its server.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 
 /// One connection: data, protocol, and measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct ConnectionPlan {
     /// Name of the flow's random streams; `flow` for the simulator's measured flow.
     pub name: String,
     /// Seed of the run.
@@ -86,7 +86,7 @@ pub struct PathEnds {
     pub device: Option<String>,
 }
 
-impl Plan {
+impl ConnectionPlan {
     /// A plan with defaults: seed 1, segments for an MTU of 1500 bytes, the kernel's congestion
     /// control and buffers, Nagle's algorithm, no warm-up, timeline or proxy.
     pub fn new(
@@ -94,8 +94,8 @@ impl Plan {
         traffic: Traffic,
         duration: Time,
         paths: Vec<PathEnds>,
-    ) -> Plan {
-        Plan {
+    ) -> ConnectionPlan {
+        ConnectionPlan {
             name: "flow".to_owned(),
             seed: 1,
             protocol,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{NEVER, NONE, OFF};
 use crate::model::Channel;
-use crate::parsed::{Held, Packets};
+use crate::parsed::{Packets, ParsedType};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {

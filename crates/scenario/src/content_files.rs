@@ -6,6 +6,7 @@ use ropewalk_quantities::{Rate, Time};
 use serde_json::Value;
 
 use crate::model::{Ladder, ObjectKind, PageObject};
+use crate::value::quoted;
 
 pub(crate) const MAX_QUALITIES: usize = 64;
 const MAX_CHUNKS: usize = 1_000_000;
@@ -90,11 +91,11 @@ pub(crate) fn page(text: &str) -> Result<Arc<[PageObject]>, String> {
         })?;
         let kind = match &object["kind"] {
             Value::Null => Some(ObjectKind::Other),
-            kind => kind.as_str().and_then(ObjectKind::of),
+            kind => kind.as_str().and_then(ObjectKind::from_name),
         };
         let kind = kind.ok_or_else(|| {
-            let names = ObjectKind::ALL.map(|(_, name)| format!("{name:?}"));
-            wrong(format!("kind must be one of {}", names.join(", ")))
+            let names = quoted(ObjectKind::ALL.iter().map(|kind| kind.name()));
+            wrong(format!("kind must be one of {names}"))
         })?;
         Ok(PageObject {
             size,
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_video_is_named() {
+    fn invalid_video_error_names_chunk() {
         let with = |duration: &str, rates: &str, sizes: &str| {
             format!(
                 r#"{{"segment_duration_ms": {duration}, "bitrates_kbps": {rates}, "segment_sizes_bits": {sizes}}}"#
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_page_is_named() {
+    fn invalid_page_error_names_object() {
         for (text, part) in [
             ("", "not JSON"),
             ("[]", "a list of 1 to"),

@@ -1,7 +1,7 @@
 //! Scenario settings that the kernel does not support.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
+use ropewalk_scenario::{Flow, FlowOrigin, Protocol, Scenario, Traffic};
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
 use super::{MAX_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
@@ -30,7 +30,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             });
         }
     }
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let transport = &flow.transport;
     let refuse = |key: &str, value: String, reason: &str, allowed: &str| {
         Err(Error::Unsupported {
@@ -132,7 +132,7 @@ pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
 /// Checks that datagrams have space for a number, and that no other flow uses a bulk sender's first
 /// link.
 fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
-    let flow = scenario.first();
+    let flow = scenario.measured_flow();
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
             key: flow.key(key),
@@ -193,7 +193,7 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     congestion(competitor)?;
     let once = "all flows of the testbed have the same";
     // A competitor has the first flow's settings except for its own keys.
-    if competitor.origin == Origin::Flow {
+    if competitor.origin == FlowOrigin::Flow {
         if let Some((key, value, allowed)) = fixed(transport).into_iter().next() {
             return refuse(key, value, "the kernel has no such setting", allowed);
         }
@@ -324,7 +324,7 @@ mod tests {
     use crate::kernel::tests::scenario;
 
     #[test]
-    fn what_linux_does_is_taken() {
+    fn linux_settings_are_supported() {
         for transport in [
             "",
             "protocol = \"tcp\"",
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_is_refused_in_a_line() {
+    fn unsupported_setting_error_is_one_line() {
         for (transport, line) in [
             (
                 "profile = \"ns-3\"",
@@ -399,13 +399,13 @@ mod tests {
     }
 
     #[test]
-    fn a_download_beside_is_taken() {
+    fn extra_download_is_supported() {
         let flows = "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\ncount = 2\nstart = \"1 s\"";
         check(&crate::kernel::tests::with(flows)).unwrap();
     }
 
     #[test]
-    fn a_link_through_the_air_is_refused() {
+    fn wireless_link_is_refused() {
         let text = "[[channel]]\nname = \"one\"\n[[node]]\nname = \"a\"\nradios = [\"one\"]\n\
                     [[node]]\nname = \"b\"\nat = [\"5 m\", \"0 m\"]\nradios = [\"one\"]\n\
                     [[link]]\nname = \"a-b\"\nchannel = \"one\"\nfrom = \"a\"\nto = \"b\"\n";

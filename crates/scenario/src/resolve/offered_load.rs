@@ -8,14 +8,14 @@ use crate::model::{Flow, Traffic};
 use crate::report::Report;
 use crate::section::Section;
 
-pub(super) struct Offered {
+pub(super) struct OfferedLoad {
     duration: Time,
     before: f64,
 }
 
-impl Offered {
-    pub fn new(duration: Time) -> Offered {
-        Offered {
+impl OfferedLoad {
+    pub fn new(duration: Time) -> OfferedLoad {
+        OfferedLoad {
             duration,
             before: 0.0,
         }
@@ -54,8 +54,8 @@ impl Offered {
             1 => String::new(),
             count => format!(", by {count} flows"),
         };
-        let problem = Problem::Unfit(format!("offers {own:.0} {what} in {lasts}{each}"));
-        traffic.complain(key, problem, report).allowed = Some(format!(
+        let problem = Problem::Incompatible(format!("offers {own:.0} {what} in {lasts}{each}"));
+        traffic.add_error(key, problem, report).allowed = Some(format!(
             "{MAX_OFFERED} of all flows and competitors together; here {most}, or a shorter duration"
         ));
     }

@@ -19,7 +19,7 @@ pub(crate) enum Fate {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct PendingPacket {
     pub(crate) time: Time,
     pub(crate) interface: usize,
     pub(crate) direction: Direction,
@@ -32,20 +32,20 @@ pub(crate) struct Seen {
 pub(crate) struct Ticket(Option<u64>);
 
 #[derive(Debug, Default)]
-pub(crate) struct Fates {
-    waiting: VecDeque<Seen>,
+pub(crate) struct PendingPackets {
+    waiting: VecDeque<PendingPacket>,
     /// Number of packets written, which is the number of the first queued one.
-    gone: u64,
+    written: u64,
 }
 
-impl Fates {
-    pub(crate) fn push(&mut self, seen: Seen) -> Ticket {
+impl PendingPackets {
+    pub(crate) fn push(&mut self, seen: PendingPacket) -> Ticket {
         self.waiting.push_back(seen);
-        Ticket(Some(self.gone + self.waiting.len() as u64 - 1))
+        Ticket(Some(self.written + self.waiting.len() as u64 - 1))
     }
 
-    pub(crate) fn tell(&mut self, ticket: Ticket, fate: Fate) {
-        let Some(at) = ticket.0.and_then(|number| number.checked_sub(self.gone)) else {
+    pub(crate) fn set_fate(&mut self, ticket: Ticket, fate: Fate) {
+        let Some(at) = ticket.0.and_then(|number| number.checked_sub(self.written)) else {
             return;
         };
         if let Some(seen) = self.waiting.get_mut(at as usize)
@@ -55,16 +55,16 @@ impl Fates {
         }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Seen> {
+    pub(crate) fn pop(&mut self) -> Option<PendingPacket> {
         self.waiting
             .front()
             .filter(|seen| seen.fate != Fate::Open)?;
-        self.pop_anyway()
+        self.pop_any()
     }
 
-    pub(crate) fn pop_anyway(&mut self) -> Option<Seen> {
+    pub(crate) fn pop_any(&mut self) -> Option<PendingPacket> {
         let seen = self.waiting.pop_front()?;
-        self.gone += 1;
+        self.written += 1;
         Some(seen)
     }
 }

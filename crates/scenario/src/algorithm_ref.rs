@@ -7,15 +7,15 @@ pub(crate) const NAME: &str = "name";
 pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct AlgorithmRef {
     pub name: String,
     pub parameters: Vec<(&'static str, Value)>,
 }
 
-impl Chosen {
+impl AlgorithmRef {
     /// The algorithm of a transport config.
-    pub fn of(config: &impl AlgorithmConfig) -> Chosen {
-        Chosen {
+    pub fn of(config: &impl AlgorithmConfig) -> AlgorithmRef {
+        AlgorithmRef {
             name: config.name().to_owned(),
             parameters: config.changed(),
         }
