@@ -74,8 +74,18 @@ def test_set_parameter_is_listed_by_key():
             ("false", "traffic cbr"),
             ("true", "profile linux"),
         ),
-        ("aggregation", 'kind = "bulk"', ("false", "protocol aggregation"), ("false", "protocol aggregation")),
-        ("aggregation", 'kind = "web"', ("false", "protocol aggregation"), ("false", "protocol aggregation")),
+        (
+            "aggregation",
+            'kind = "bulk"',
+            ("false", "protocol aggregation"),
+            ("false", "protocol aggregation"),
+        ),
+        (
+            "aggregation",
+            'kind = "web"',
+            ("false", "protocol aggregation"),
+            ("false", "protocol aggregation"),
+        ),
     ],
 )
 def test_settings_disabled_by_protocol_or_traffic_are_off(protocol, traffic, nagle, autotuning):
