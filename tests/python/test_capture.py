@@ -87,7 +87,8 @@ def test_a_qlog_is_a_json_text_sequence(command, tmp_path, protocol):
         (["--capture", "."], "is a folder"),
         (
             ["--capture", "x.pcap", "--capture-at", "wlan"],
-            '--capture-at "wlan": unknown observation point; allowed: sender, receiver, dsl, cable',
+            '--capture-at "wlan": unknown observation point;'
+            " allowed: sender, receiver, dsl, cable",
         ),
         (["--capture-at", "sender"], "--capture-at sender: only with --capture"),
         (["--snaplen", "96"], "--snaplen 96: only with --capture"),

@@ -56,8 +56,8 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
         )
     if scenario.setup.first.protocol == "udp":
         raise ScenarioError(
-            'transport.protocol = "udp": advice is for streams; allowed here: tcp, mptcp, aggregation, '
-            "striped-tcp"
+            'transport.protocol = "udp": advice is for streams; allowed here: tcp, mptcp, '
+            "aggregation, striped-tcp"
         )
 
 
