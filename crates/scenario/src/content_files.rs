@@ -5,12 +5,11 @@ use std::sync::Arc;
 use ropewalk_quantities::{Rate, Time};
 use serde_json::Value;
 
+use crate::limits::{MAX_OBJECTS, MAX_QUALITIES};
 use crate::model::{Ladder, ObjectKind, PageObject};
 use crate::value::quoted;
 
-pub(crate) const MAX_QUALITIES: usize = 64;
 const MAX_CHUNKS: usize = 1_000_000;
-pub(crate) const MAX_OBJECTS: u32 = 10_000;
 const LARGEST: u64 = 1 << 36;
 const LONGEST_CHUNK_MS: f64 = 600_000.0;
 

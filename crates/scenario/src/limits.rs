@@ -18,6 +18,10 @@ pub(crate) const MAX_NODES: usize = 1_000;
 pub(crate) const MAX_ROUTES: usize = 8;
 pub(crate) const MAX_PATHS: usize = 65_535;
 pub(crate) const MAX_HOPS: usize = 16;
+/// Qualities of a video in chunks.
+pub(crate) const MAX_QUALITIES: usize = 64;
+/// Objects of a page.
+pub(crate) const MAX_OBJECTS: u32 = 10_000;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
 /// Size of a scheduler's bit set.
 pub(crate) const MAX_SUBFLOWS: usize = 64;

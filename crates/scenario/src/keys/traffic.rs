@@ -3,8 +3,7 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use super::{Alternatives, Default, Kind, Shape, key};
-use crate::content_files::{MAX_OBJECTS, MAX_QUALITIES};
-use crate::limits;
+use crate::limits::{self, MAX_OBJECTS, MAX_QUALITIES};
 use crate::model::{Preset, ThinkDistribution, Traffic};
 use crate::parsed::BOLA;
 
