@@ -6,25 +6,27 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::subflow::{FRto, SentSegment, Subflow};
+use super::f_rto::FRtoStep;
+use super::subflow::{SentSegment, Subflow};
 use super::{Ack, Data, Policy, Settings};
 use crate::scheduling::traffic_split::TrafficSplit;
 use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
 use crate::{Counters, SubflowState};
 
-/// With F-RTO, the probability that an acknowledgement is the first of a discarded window. The module derives
-/// it from the wall clock, in 0 to 0.061; this is about the mean.
-const DISCARD_PROBABILITY: f64 = 0.03;
-
 /// The subflows, and the stream distributed over them.
 #[derive(Debug)]
 pub struct Sender {
     settings: Settings,
-    subflows: Vec<Subflow>,
+    pub(super) subflows: Vec<Subflow>,
+    /// The subflow that is tried first.
     turn: usize,
+    /// Replaces the round robin.
     split: Option<Split>,
+    /// The next number of the stream, in segments.
     next: u64,
-    unsent: u64,
+    /// Written and not yet sent, in bytes.
+    pub(super) unsent: u64,
+    /// Sent and not yet acknowledged, in bytes.
     unacknowledged: u64,
     closed: bool,
     /// Subflows and numbers of segments to retransmit.
@@ -32,6 +34,7 @@ pub struct Sender {
     /// D-SACK: number in the stream of the last segment that was attributed to a subflow in place of an
     /// earlier one.
     passed_on: Option<u64>,
+    pub(super) f_rto: FRtoStep,
     /// For the module's gThroughput: sum over acknowledgements in bit/s, and their number.
     throughput: (f64, u64),
 }
@@ -64,6 +67,7 @@ impl Sender {
             closed: false,
             resend: VecDeque::new(),
             passed_on: None,
+            f_rto: FRtoStep::default(),
             throughput: (0.0, 0),
         }
     }
@@ -105,7 +109,9 @@ impl Sender {
             let of = &mut self.subflows[subflow];
             let place = number.checked_sub(of.una);
             if let Some(sent) = place.and_then(|place| of.flight.get_mut(place as usize)) {
-                sent.retransmitted_at = Some(now);
+                // Further retransmissions repeat the timestamp of the first.
+                let stamp = *sent.retransmitted_at.get_or_insert(now);
+                of.retransmitted_to = of.retransmitted_to.max(number + 1);
                 of.counters.segments_sent += 1;
                 of.counters.retransmissions += 1;
                 let (data, len) = (sent.data, sent.len);
@@ -114,7 +120,7 @@ impl Sender {
                     number,
                     data,
                     len,
-                    stamp: now,
+                    stamp,
                 });
             }
         }
@@ -211,8 +217,11 @@ impl Sender {
 
     /// Handles an acknowledgement. `draw` returns a uniform number in [0, 1); only F-RTO calls it.
     pub fn handle(&mut self, now: Time, ack: &Ack, draw: impl FnOnce() -> f64) {
-        if self.settings.policy == Policy::FRto && self.is_discarded(ack.subflow, draw) {
-            return;
+        if self.settings.policy == Policy::FRto {
+            if self.subflows[ack.subflow].is_discarded(draw) {
+                return;
+            }
+            self.take_f_rto_step(ack);
         }
         if let Some([received, lowest]) = ack.report {
             self.mark_reported(received, lowest);
@@ -228,25 +237,9 @@ impl Sender {
         self.throughput.1 += 1;
     }
 
-    /// Whether this acknowledgement is discarded; begins a window of discarded ones at random.
-    fn is_discarded(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
-        let of = &mut self.subflows[subflow];
-        if of.discards_left == 0 && draw() < DISCARD_PROBABILITY {
-            of.discards_left = of.cwnd as u32;
-        }
-        let deaf = of.discards_left > 0;
-        of.discards_left -= u32::from(deaf);
-        deaf
-    }
-
     fn advance(&mut self, now: Time, ack: &Ack) {
         let of = &mut self.subflows[ack.subflow];
         self.unacknowledged -= of.advance(now, ack.next);
-        of.f_rto = match of.f_rto {
-            FRto::Two => FRto::Three,
-            // The timeout was spurious, which has no consequence; or data were lost, and are repaired.
-            FRto::Three | FRto::Four | FRto::Off => FRto::Off,
-        };
         self.grow(ack.subflow);
         self.subflows[ack.subflow].smooth();
     }
@@ -304,9 +297,8 @@ impl Sender {
             if of.timer.is_some_and(|timer| timer <= now) {
                 of.counters.timeouts += 1;
                 of.timer = None;
-                if self.settings.policy == Policy::FRto {
-                    of.f_rto = FRto::Two;
-                }
+                of.acks_after_timeout.get_or_insert(0);
+                self.f_rto = FRtoStep::Two;
                 self.reduce(now, subflow);
             }
         }

@@ -7,13 +7,16 @@ use ropewalk_quantities::Time;
 use super::timeout::Timeout;
 use crate::{Counters, SubflowState};
 
+/// In bytes.
 const INITIAL_SSTHRESH: f64 = 65_535.0;
 /// Gain of the smoothed window (gomez-2014: 1/8).
 const SMOOTHING: f64 = 0.125;
 
 #[derive(Debug)]
 pub(super) struct Subflow {
+    /// In segments.
     pub(super) cwnd: f64,
+    /// In bytes.
     pub(super) ssthresh: f64,
     pub(super) smoothed_cwnd: f64,
     /// Window and threshold before the last reduction; with D-SACK, the largest since a window was restored.
@@ -25,8 +28,12 @@ pub(super) struct Subflow {
     pub(super) timer: Option<Time>,
     pub(super) una: u64,
     pub(super) flight: VecDeque<SentSegment>,
-    pub(super) f_rto: FRto,
-    pub(super) discards_left: u32,
+    /// Number after the last segment that was retransmitted.
+    pub(super) retransmitted_to: u64,
+    /// F-RTO: acknowledgements since the first timeout, apart from those of all data.
+    pub(super) acks_after_timeout: Option<u32>,
+    /// F-RTO: acknowledgements in the present deaf window.
+    pub(super) deaf_acks: Option<u32>,
     pub(super) counters: Counters,
     pub(super) state: SubflowState,
 }
@@ -36,23 +43,12 @@ pub(super) struct SentSegment {
     pub(super) data: u64,
     pub(super) len: u32,
     pub(super) sent_at: Time,
+    /// Time of its first retransmission.
     pub(super) retransmitted_at: Option<Time>,
     /// Total number of duplicates that counted against it.
     pub(super) duplicates: u32,
     /// Number of reports that it arrived ahead of the stream.
     pub(super) reported: u32,
-}
-
-/// Steps of RFC 5682 as far as the module implements them; their result has no consequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FRto {
-    Off,
-    /// After a timeout, before any acknowledgement.
-    Two,
-    /// The first acknowledgement advanced.
-    Three,
-    /// A duplicate followed: further ones grow the window.
-    Four,
 }
 
 impl Subflow {
@@ -71,8 +67,9 @@ impl Subflow {
             timer: None,
             una: 0,
             flight: VecDeque::new(),
-            f_rto: FRto::Off,
-            discards_left: 0,
+            retransmitted_to: 0,
+            acks_after_timeout: None,
+            deaf_acks: None,
             counters: Counters::default(),
             state,
         }

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::Sender;
-use crate::mptcp_ns3::subflow::FRto;
+use crate::mptcp_ns3::f_rto::FRtoStep;
 use crate::mptcp_ns3::{Ack, Policy};
 
 const DUPLICATES: u32 = 3;
@@ -11,7 +11,11 @@ const DUPLICATES: u32 = 3;
 impl Sender {
     pub(super) fn handle_duplicate(&mut self, now: Time, ack: &Ack) {
         match self.settings.policy {
-            Policy::FRto => self.take_f_rto_step(ack.subflow),
+            Policy::FRto => {
+                if self.f_rto == FRtoStep::Four {
+                    self.grow(ack.subflow);
+                }
+            }
             Policy::Eifel => {
                 let of = &mut self.subflows[ack.subflow];
                 let retransmitted_at = of.flight.front().and_then(|first| first.retransmitted_at);
@@ -106,20 +110,6 @@ impl Sender {
             }
         }
         lowest.map(|(_, index)| index)
-    }
-
-    /// Handles a duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as in the module).
-    fn take_f_rto_step(&mut self, subflow: usize) {
-        let of = &mut self.subflows[subflow];
-        match of.f_rto {
-            FRto::Off => {}
-            FRto::Two => of.f_rto = FRto::Off,
-            FRto::Three => {
-                of.cwnd = 3.0;
-                of.f_rto = FRto::Four;
-            }
-            FRto::Four => self.grow(subflow),
-        }
     }
 }
 
