@@ -46,8 +46,8 @@ pub enum Policy {
     Dsack,
     /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
     Eifel,
-    /// Duplicates are ignored; at random times a window of acknowledgements is discarded, which causes
-    /// spurious timeouts.
+    /// Duplicates are no loss; at random times a window of acknowledgements is discarded, which causes
+    /// spurious timeouts. After a timeout, each duplicate grows its window.
     FRto,
     /// Duplicates are ignored.
     TcpDoor,
