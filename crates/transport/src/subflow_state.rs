@@ -8,9 +8,9 @@ pub struct SubflowState {
     pub usable: bool,
     /// Maximum payload of a segment.
     pub mss: u64,
-    /// Congestion window.
+    /// Congestion window, in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold; `u64::MAX` until the first loss.
+    /// Slow-start threshold, in bytes; until the first loss the initial one, by default `u64::MAX`.
     pub ssthresh: u64,
     /// Sent and neither acknowledged nor marked lost (RFC 6675's pipe).
     pub in_flight: u64,
@@ -26,7 +26,7 @@ pub struct SubflowState {
     pub srtt: Time,
     /// Mean deviation of the round-trip time (RFC 6298).
     pub rttvar: Time,
-    /// Minimum round-trip time; [`Time::MAX`] until the first sample.
+    /// Minimum round-trip time since the subflow's start; [`Time::MAX`] until the first sample.
     pub min_rtt: Time,
     /// Newest round-trip time sample.
     pub latest_rtt: Time,

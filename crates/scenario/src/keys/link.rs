@@ -72,7 +72,7 @@ pub(crate) static LINK: Shape = Shape {
             Kind::Word(|| Pace::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"free\""),
             "Limit on the use of the quota within its period: none (`free`), or in step with time (`even`). \
-             With `priced`, the price rises with the square of the lead over `even`. RequiredSnr `period`.",
+             With `priced`, the price rises with the square of the lead over `even`. Needs `period`.",
         ),
         key(
             "reverse",

@@ -215,12 +215,12 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "rack" => loss.rack,
         Kind::Boolean,
-        "Detect losses by time, not by counting duplicate ACKs (RACK, RFC 8985). RequiredSnr `sack`."
+        "Detect losses by time, not by counting duplicate ACKs (RACK, RFC 8985). Needs `sack`."
     ),
     setting!(
         "tail_loss_probe" => loss.tail_loss_probe,
         Kind::Boolean,
-        "Send a probe when no ACK arrives for two RTTs (TLP, RFC 8985). RequiredSnr `sack`."
+        "Send a probe when no ACK arrives for two RTTs (TLP, RFC 8985). Needs `sack`."
     ),
     setting!(
         "limited_transmit" => loss.limited_transmit,
@@ -270,7 +270,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "paws" => receiver.paws,
         Kind::Boolean,
-        "Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323). RequiredSnr `timestamps`."
+        "Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323). Needs `timestamps`."
     ),
     setting!(
         "rtt_from_sack" => rto.from_sack,

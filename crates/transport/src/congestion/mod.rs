@@ -105,9 +105,9 @@ pub struct Settings {
 pub struct Acked {
     /// Now.
     pub now: Time,
-    /// Bytes newly acknowledged, cumulatively or (in recovery) selectively.
+    /// Bytes newly acknowledged.
     pub bytes: u64,
-    /// RTT sample of this acknowledgement, if any.
+    /// Newest RTT sample of the subflow: of this acknowledgement, or of an earlier one if it gave none.
     pub rtt: Option<Time>,
     /// First unacknowledged byte, as the subflow's stream offset.
     pub snd_una: u64,
@@ -131,7 +131,8 @@ pub trait CongestionControl: fmt::Debug {
     /// Adds a subflow with this number; numbers count up from zero.
     fn add_subflow(&mut self, subflow: usize);
 
-    /// Returns the new cwnd after an acknowledgement outside of loss recovery.
+    /// Returns the new cwnd, in bytes, after an acknowledgement of new data outside of loss recovery. It may be
+    /// smaller than the present one, and must not be larger if `acked.cwnd_limited` is false.
     #[must_use]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64;
 
@@ -148,8 +149,8 @@ pub trait CongestionControl: fmt::Debug {
         subflows: &[SubflowState],
     ) -> u64;
 
-    /// Saves the algorithm's own state of the subflow before the first congestion event after a time without
-    /// known losses. The sender saves the values in the table.
+    /// Saves the algorithm's own state of the subflow, for an undo. Called before `on_congestion` if no loss was
+    /// outstanding, and not before later events of the same recovery. The sender saves cwnd and ssthresh.
     fn save(&mut self, _subflow: usize) {}
 
     /// Restores the saved state: all congestion events since the last [`save`](CongestionControl::save) were
