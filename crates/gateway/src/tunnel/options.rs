@@ -64,8 +64,10 @@ pub struct Arguments {
     /// File of the clients that may connect, with a line of NAME.pub and addresses= for each.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
     pub(super) clients: Option<PathBuf>,
-    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. dns=ADDRESS sets
-    /// its name server, for example lte=wwan0,dns=10.64.64.64.
+    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
+    /// follow: ,dns=10.64.64.64 (its name server) ,rank=primary (or backup, never) ,quota=5GB
+    /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even) ,daily=500MB ,at_cap=last-resort (or
+    /// stop, or a rate such as 512kbit).
     #[arg(long, value_name = "NAME=PLACE")]
     pub(super) link: Vec<Link>,
     /// Name of the device, 1 to 15 bytes. %d becomes the first free number.

@@ -34,8 +34,9 @@ pub struct RelayOptions {
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub relay_key: Option<PathBuf>,
     /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
-    /// follow: ,cost=1 ,priority=1 ,rank=backup (or never) ,quota=5GB ,period=month (or 30d)
-    /// ,start_day=15 ,pace=even ,daily=500MB ,at_cap=last-resort (or stop).
+    /// follow: ,cost=1 ,priority=1 ,rank=primary (or backup, never) ,dns=10.64.64.64 ,quota=5GB
+    /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even, priced) ,daily=500MB
+    /// ,at_cap=last-resort (or stop, or a rate such as 512kbit).
     #[arg(long, value_name = "LINK", required = true)]
     pub link: Vec<Link>,
     /// Congestion control of the carriers. Default: the system's, and bbr on links that lose packets
