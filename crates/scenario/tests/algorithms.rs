@@ -135,7 +135,7 @@ fn invalid_parameter_error_suggests_word() {
     let deeper = [("transport.scheduler.lambda.x", "1")];
     let found = errors_with(&transport("scheduler = 'blest'"), &deeper);
     assert!(
-        found.contains("inside of a value that is no table"),
+        found.contains("is inside a value that is not a table"),
         "{found}"
     );
 }
