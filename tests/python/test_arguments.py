@@ -163,7 +163,7 @@ STEP = 'must have a unit; allowed: a time such as "10 ms"'
     (lambda s: ropewalk.Scenario(b"[[link]]"), "text = b'[[link]]': allowed: text of a scenario"),
     (lambda s: ropewalk.Scenario.load(None), "path = None: allowed: a path"),
     (lambda s: ropewalk.load(None), "folder = None: allowed: a path"),
-    (lambda s: ropewalk.store.keep(1, "x"), "made = 1: allowed: what a verb returns"),
+    (lambda s: ropewalk.store.keep(1, "x"), "made = 1: allowed: the result of a verb"),
     (lambda s: ropewalk.mesh.census(nodes=[32], graphs="2"), "graphs = '2': allowed: a whole"),
     (lambda s: ropewalk.algorithms(1), "key = 1: allowed: congestion, "),
     (lambda s: ropewalk.connect(1), "address = 1: allowed: a pair, such as"),

@@ -2,7 +2,7 @@
 
 import structure
 
-WORDS = "python/ropewalk/support/counted.py"
+WORDS = "python/ropewalk/support/plurals.py"
 """Formatting of counts in reports."""
 
 

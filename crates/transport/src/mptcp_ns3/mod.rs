@@ -15,7 +15,6 @@
 //! david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules.
 
 mod coupling;
-mod f_rto;
 mod receiver;
 mod sender;
 mod subflow;

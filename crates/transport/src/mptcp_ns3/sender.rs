@@ -1,12 +1,13 @@
 //! The sender: round robin over subflows with space, and the reaction to acknowledgements and timers.
 
 mod duplicates;
+mod f_rto;
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::f_rto::FRtoStep;
+use self::f_rto::FRtoStep;
 use super::subflow::{SentSegment, Subflow};
 use super::{Ack, Data, Policy, Settings};
 use crate::scheduling::traffic_split::TrafficSplit;
@@ -17,7 +18,7 @@ use crate::{Counters, SubflowState};
 #[derive(Debug)]
 pub struct Sender {
     settings: Settings,
-    pub(super) subflows: Vec<Subflow>,
+    subflows: Vec<Subflow>,
     /// The subflow that is tried first.
     turn: usize,
     /// Replaces the round robin.
@@ -25,7 +26,7 @@ pub struct Sender {
     /// The next number of the stream, in segments.
     next: u64,
     /// Written and not yet sent, in bytes.
-    pub(super) unsent: u64,
+    unsent: u64,
     /// Sent and not yet acknowledged, in bytes.
     unacknowledged: u64,
     closed: bool,
@@ -34,7 +35,7 @@ pub struct Sender {
     /// D-SACK: number in the stream of the last segment that was attributed to a subflow in place of an
     /// earlier one.
     passed_on: Option<u64>,
-    pub(super) f_rto: FRtoStep,
+    f_rto: FRtoStep,
     /// For the module's gThroughput: sum over acknowledgements in bit/s, and their number.
     throughput: (f64, u64),
 }

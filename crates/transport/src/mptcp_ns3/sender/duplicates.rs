@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::Sender;
-use crate::mptcp_ns3::f_rto::FRtoStep;
+use super::f_rto::FRtoStep;
 use crate::mptcp_ns3::{Ack, Policy};
 
 const DUPLICATES: u32 = 3;

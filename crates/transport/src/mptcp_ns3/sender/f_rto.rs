@@ -1,8 +1,8 @@
 //! The module's F-RTO: steps after a timeout, and windows of discarded acknowledgements that cause timeouts.
 
-use super::Ack;
-use super::sender::Sender;
-use super::subflow::Subflow;
+use super::Sender;
+use crate::mptcp_ns3::Ack;
+use crate::mptcp_ns3::subflow::Subflow;
 
 /// Probability that an acknowledgement begins a deaf window. The module derives it from the wall clock, for
 /// each run, in 0 to 0.061; this is about the mean.
