@@ -8,8 +8,9 @@ use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::folder::{NewFile, PUBLIC, SECRET, create_all};
+use super::folder::{NewFile, PUBLIC, SECRET, create_all, shown};
 use super::token::Token;
+use super::{HOOK, warnings};
 use crate::links::Link;
 use crate::routes::default_interfaces;
 use crate::{Failure, output};
@@ -30,7 +31,7 @@ pub(super) struct Arguments {
     /// File from which the token is read; - means standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Link in the syntax of `proxy`. Repeat for several links. Default: each interface with a default
+    /// Link with its terms, as `proxy --help` describes it. Repeat for several links. Default: each interface with a default
     /// route.
     #[arg(long, value_name = "NAME=PLACE")]
     link: Vec<Link>,
@@ -51,8 +52,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let files = [
         NewFile::new(at("client.key"), SECRET, token.key.to_line().as_str()),
         NewFile::new(at("relay.pub"), PUBLIC, token.relay_key.to_line("relay")),
-        NewFile::new(at("proxy.toml"), PUBLIC, proxy_file(&token, &links)),
-        NewFile::new(at("tunnel.toml"), PUBLIC, tunnel_file(&token, &links)),
+        NewFile::new(
+            at("proxy.toml"),
+            PUBLIC,
+            proxy_file(&token, &links, &arguments.folder),
+        ),
+        NewFile::new(
+            at("tunnel.toml"),
+            PUBLIC,
+            tunnel_file(&token, &links, &arguments.folder),
+        ),
     ];
     create_all(&arguments.folder, &files)?;
     let written: String = files
@@ -61,10 +70,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .collect();
     output::say(format_args!(
         "{written}This is {} of the relay {}, over {}.\n\
-         Start ropewalk-tunnel for the whole machine, or ropewalk-proxy for programs that ask it.\n",
+         {}Start ropewalk-tunnel for the whole machine, or ropewalk-proxy for programs that ask it.\n",
         token.name,
         token.host,
         links.join(" "),
+        warnings(
+            &token.dns,
+            &format!(
+                "Add dns = [\"9.9.9.9\"] to {}.",
+                at("tunnel.toml").display()
+            ),
+            Path::new(HOOK)
+        ),
     ));
     Ok(())
 }
@@ -140,11 +157,12 @@ fn list(items: impl IntoIterator<Item = impl ToString>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-fn proxy_file(token: &Token, links: &[String]) -> String {
+fn proxy_file(token: &Token, links: &[String], folder: &Path) -> String {
+    let file = shown(folder, "proxy.toml");
     format!(
         "\
 # Ropewalk's proxy. Every option of `ropewalk-gateway proxy --help` is allowed here; after a change:
-# ropewalk-gateway proxy --config /etc/ropewalk/proxy.toml --check
+# ropewalk-gateway proxy --config {file} --check
 listen = [\"127.0.0.1:1080\"]
 relay = \"{}:{}\"
 relay-key = \"relay.pub\"
@@ -157,7 +175,8 @@ link = {}
     )
 }
 
-fn tunnel_file(token: &Token, links: &[String]) -> String {
+fn tunnel_file(token: &Token, links: &[String], folder: &Path) -> String {
+    let file = shown(folder, "tunnel.toml");
     let dns = match token.dns.is_empty() {
         true => String::new(),
         false => format!("dns = {}\n", list(&token.dns)),
@@ -165,7 +184,7 @@ fn tunnel_file(token: &Token, links: &[String]) -> String {
     format!(
         "\
 # Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is allowed here; after a change:
-# ropewalk-gateway tunnel --config /etc/ropewalk/tunnel.toml --check
+# ropewalk-gateway tunnel --config {file} --check
 relay = \"{}:{}\"
 relay-key = \"relay.pub\"
 key = \"client.key\"

@@ -56,6 +56,13 @@ pub(super) fn create_all(folder: &Path, files: &[NewFile]) -> Result<(), Failure
     Ok(())
 }
 
+/// Returns the absolute path of a file, for a command in a comment.
+pub(super) fn shown(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    let path = std::path::absolute(&path).unwrap_or(path);
+    path.display().to_string()
+}
+
 /// Whether the path exists; a dangling symbolic link counts.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()

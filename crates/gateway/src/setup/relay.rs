@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::Readers;
-use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace};
+use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace, shown};
 use super::token::Token;
+use super::{HOOK, Readers, warnings};
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
 use crate::tunnel::{Prefix, own_address};
 use crate::{Failure, option_parsers, output};
@@ -29,8 +29,9 @@ pub(super) struct Arguments {
     /// Name of the client that is admitted.
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     client: String,
-    /// Name server that the client uses through the tunnel. Repeat for several. Default: the client's
-    /// own name servers.
+    /// Name server that the client uses through the tunnel, for example 9.9.9.9. Repeat for several.
+    /// Without it, a client whose name server is its router resolves no names: its kill switch blocks
+    /// the router.
     #[arg(long, value_name = "ADDRESS", value_parser = option_parsers::host)]
     dns: Vec<IpAddr>,
     /// Address of the relay in a new tunnel. Repeat for several. Default: 10.9.0.1/24 and a unique
@@ -86,7 +87,8 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     let (clients, text) = read_clients(list)?;
     if clients.iter().any(|client| client.name == arguments.client) {
         return Err(Failure::input(format!(
-            "--client {}: {} has one of that name; allowed: another name, or take its line out",
+            "--client {}: {} has one of that name; allowed: another name; if its token is lost, remove its \
+             line and repeat the command",
             arguments.client,
             list.display()
         )));
@@ -117,10 +119,15 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     output::say(format_args!(
         "{}: {} is let in, as {}\n\
          Start (or reload) ropewalk-relay for programs, ropewalk-tunnel for whole machines.\n\
-         This token has the client's secret key. Paste it there: ropewalk-gateway setup client\n",
+         {}This token has the client's secret key. Paste it there: ropewalk-gateway setup client\n",
         list.display(),
         token.name,
         addresses.join(" "),
+        warnings(
+            &token.dns,
+            "Add dns = [\"9.9.9.9\"] to its tunnel.toml.",
+            Path::new(HOOK)
+        ),
     ));
     output::print(&format!("{}\n", token.to_text().as_str()))
 }
@@ -157,8 +164,11 @@ fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
     let any = any_address();
     for (name, text) in [
         ("clients", CLIENTS.to_owned()),
-        ("relay.toml", relay_file(any)),
-        ("tunnel.toml", tunnel_file(any, &arguments.network)),
+        ("relay.toml", relay_file(any, &arguments.folder)),
+        (
+            "tunnel.toml",
+            tunnel_file(any, &arguments.network, &arguments.folder),
+        ),
     ] {
         if !is_there(&at(name)) {
             files.push(NewFile::new(at(name), PUBLIC, text));
@@ -172,12 +182,13 @@ const CLIENTS: &str = "\
 # and addresses= (within the tunnel) if wanted. `ropewalk-gateway setup relay` adds lines.
 ";
 
-fn relay_file(any: IpAddr) -> String {
+fn relay_file(any: IpAddr, folder: &Path) -> String {
+    let file = shown(folder, "relay.toml");
     let listen = std::net::SocketAddr::new(any, 4433);
     format!(
         "\
 # Ropewalk's relay. Every option of `ropewalk-gateway relay --help` is allowed here; after a change:
-# ropewalk-gateway relay --config /etc/ropewalk/relay.toml --check
+# ropewalk-gateway relay --config {file} --check
 listen = [\"{listen}\"]
 key = \"relay.key\"
 clients = \"clients\"
@@ -187,7 +198,8 @@ allow = [\"public\"]
     )
 }
 
-fn tunnel_file(any: IpAddr, networks: &[Prefix]) -> String {
+fn tunnel_file(any: IpAddr, networks: &[Prefix], folder: &Path) -> String {
+    let file = shown(folder, "tunnel.toml");
     let listen = std::net::SocketAddr::new(any, 4434);
     let networks = match networks.is_empty() {
         true => vec![DEFAULT_NETWORK, own_network()],
@@ -197,7 +209,7 @@ fn tunnel_file(any: IpAddr, networks: &[Prefix]) -> String {
     format!(
         "\
 # The relay's end of Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` may stand
-# here; after a change: ropewalk-gateway tunnel --config /etc/ropewalk/tunnel.toml --check
+# here; after a change: ropewalk-gateway tunnel --config {file} --check
 listen = \"{listen}\"
 key = \"relay.key\"
 clients = \"clients\"
