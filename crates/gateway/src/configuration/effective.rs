@@ -1,6 +1,9 @@
 //! Effective options of a verb, for `--check` and to detect changes at a reload.
 
+use std::any::TypeId;
+use std::ffi::OsStr;
 use std::fmt;
+use std::path::{self, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -93,8 +96,14 @@ fn value(arg: &Arg, matches: &ArgMatches) -> Option<String> {
         Ok(number) => number.to_string(),
         Err(_) => toml_edit::Value::from(text).to_string(),
     };
+    // A path in a file starts at the folder of that file, not at the current folder.
+    let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let absolute = |value: &OsStr| match path::absolute(value) {
+        Ok(path) if is_path => path.into_os_string(),
+        _ => value.to_owned(),
+    };
     let values: Vec<String> = values
-        .map(|value| toml(value.to_string_lossy().into_owned()))
+        .map(|value| toml(absolute(value).to_string_lossy().into_owned()))
         .collect();
     match arg.get_action() {
         ArgAction::Append => Some(format!("[{}]", values.join(", "))),

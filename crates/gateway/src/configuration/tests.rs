@@ -180,3 +180,12 @@ fn without_a_file_the_command_line_is_as_it_was() {
         "{error}"
     );
 }
+
+#[test]
+fn effective_paths_are_absolute() {
+    let line = "service serve --config FILE --key van.key";
+    let (_, _, effective) = read("relay-streams = 9\n", line).unwrap();
+    let key = std::path::absolute("van.key").unwrap();
+    let expected = format!("key = \"{}\"  # command line\n", key.display());
+    assert!(effective.contains(&expected), "{effective}");
+}
