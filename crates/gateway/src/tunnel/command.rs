@@ -23,6 +23,7 @@ use crate::Failure;
 use crate::configuration::Reread;
 use crate::control::{self, ControlSocket};
 use crate::keys::read_secret_key;
+use crate::links::Rank;
 use crate::privileges::{Confinement, for_links};
 use crate::programs::{LocalConnector, Programs};
 use crate::quota::{self, UsageStore};
@@ -70,6 +71,7 @@ pub(crate) fn run(
         .map_or_else(UsageStore::default, UsageStore::open);
     let config = config(arguments.clone(), usage.clone())?;
     warn_of_ipv6_outside(&arguments);
+    warn_of_blocked_dns(&arguments);
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -80,6 +82,7 @@ pub(crate) fn run(
     })?;
     let control = tunnel.control();
     info!("{} is up, MTU {}", tunnel.device(), control.status().mtu);
+    info!("{}", arguments.hook.summary(arguments.listen.is_some()));
     let hook = match hook {
         Some(hook) => {
             let helper = HookHelper::start(restart()?, tunnel.device())?;
@@ -264,6 +267,16 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
     }
 }
 
+/// Warns that programs resolve no names if the kill switch blocks their name server.
+fn warn_of_blocked_dns(arguments: &Arguments) {
+    if arguments.hook.leaves_no_dns() {
+        warn!(
+            "--leak block without --dns: the kill switch blocks name servers on the links' networks, \
+             such as a router; allowed: --dns with a name server that the relay reaches"
+        );
+    }
+}
+
 /// Returns the report of `tunnel --check`.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
@@ -273,6 +286,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     arguments.user.find()?;
     control::check(arguments.control.as_deref())?;
     quota::check(arguments.quota_state.as_deref())?;
+    warn_of_blocked_dns(arguments);
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
     let device = format!(
         "would make device {} with {}",
@@ -287,15 +301,17 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
             )
         }
         (PeerKeys::Relay(_), _, Some(relay)) => {
-            let links: Vec<&str> = arguments
-                .link
-                .iter()
-                .map(|link| link.name.as_str())
-                .collect();
+            let links = arguments.link.iter().map(|link| match link.rank {
+                Rank::Primary => link.name.clone(),
+                Rank::Backup => format!("{} (backup, on standby)", link.name),
+                Rank::Never => format!("{} (never used)", link.name),
+            });
+            let links: Vec<String> = links.collect();
             format!("would call {relay} (UDP) over {}", links.join(", "))
         }
         _ => return Err(Failure::input(ROLE_OPTIONS)),
     };
     let key = format!("its public key: {}", secret.public());
-    Ok(vec![device, peer, key])
+    let hook = arguments.hook.summary(arguments.listen.is_some());
+    Ok(vec![device, peer, hook, key])
 }

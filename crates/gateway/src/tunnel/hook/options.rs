@@ -30,6 +30,7 @@ pub(crate) struct HookOptions {
     #[arg(long, requires = "hook")]
     pub(in crate::tunnel) default_route: bool,
     /// Hook of a client: name server that is used through the tunnel. Repeat for several name servers.
+    /// With --leak block, name servers on the links' networks are blocked, such as a router.
     #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = option_parsers::host)]
     dns: Vec<IpAddr>,
     /// Hook of a client with --default-route: traffic outside the tunnel. `block` lets traffic leave
@@ -63,8 +64,9 @@ pub(crate) struct HookOptions {
     /// the preference of the main table.
     #[arg(long, value_name = "NUMBER", default_value_t = 32765, value_parser = clap::value_parser!(u32).range(1..32766))]
     preference: u32,
-    /// Time at which the hook runs: with the tunnel (`always`), never in this process (`never`), or
-    /// now, without a tunnel (`prepare`, `up`, `down`, `purge`).
+    /// Who runs the hook. `always`: the tunnel. `never`: another program, such as a systemd unit.
+    /// `prepare`, `up`, `down`, `purge`: run the hook once with this verb and exit, for example after
+    /// a crash: --device ropewalk0 --run-hook purge.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = RunHook::Always)]
     run_hook: RunHook,
 }
@@ -151,6 +153,32 @@ impl HookOptions {
             deny: other.deny.clone(),
             ..self.clone()
         }
+    }
+
+    /// Whether a kill switch blocks the name servers of the links, and the tunnel has no other.
+    pub fn leaves_no_dns(&self) -> bool {
+        self.leak == Leak::Block && self.dns.is_empty()
+    }
+
+    /// Returns the effects of the hook, for the log and `--check`.
+    pub fn summary(&self, is_relay: bool) -> String {
+        let Some(hook) = &self.hook else {
+            return "no hook: no default route, DNS, NAT or packet filters".to_owned();
+        };
+        let servers = match self.dns.is_empty() {
+            true => "no --dns".to_owned(),
+            false => format!("DNS {}", words(&self.dns)),
+        };
+        let effects = match (is_relay, self.default_route, self.leak) {
+            (true, ..) => {
+                let nat = if self.masquerade { "NAT" } else { "no NAT" };
+                format!("{nat}, targets by --allow and --deny")
+            }
+            (_, false, _) => format!("no default route, {servers}"),
+            (_, true, Leak::Block) => format!("default route, kill switch, {servers}"),
+            (_, true, Leak::Allow) => format!("default route, no kill switch, {servers}"),
+        };
+        format!("hook {}: {effects}", hook.display())
     }
 
     pub fn is_run_elsewhere(&self) -> bool {
@@ -263,6 +291,30 @@ mod tests {
         assert_eq!(failure.exit_status(), 2);
         assert!(failure.to_string().contains("--leak block"), "{failure}");
         block(true).check_choices().unwrap();
+    }
+
+    #[test]
+    fn summary_names_route_kill_switch_and_name_servers() {
+        let mut options = HookOptions {
+            hook: Some("/hook".into()),
+            default_route: true,
+            leak: Leak::Block,
+            ..options()
+        };
+        assert!(options.leaves_no_dns());
+        assert_eq!(
+            options.summary(false),
+            "hook /hook: default route, kill switch, no --dns"
+        );
+        options.dns = vec!["9.9.9.9".parse().unwrap()];
+        assert!(!options.leaves_no_dns());
+        assert!(options.summary(false).ends_with("kill switch, DNS 9.9.9.9"));
+        assert_eq!(
+            options.summary(true),
+            "hook /hook: no NAT, targets by --allow and --deny"
+        );
+        options.hook = None;
+        assert!(options.summary(true).starts_with("no hook"));
     }
 
     #[test]
