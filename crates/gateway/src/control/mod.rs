@@ -109,7 +109,11 @@ impl ControlSocket {
                 _ => wrong_path(&path, &error),
             }),
             Err(error) => {
-                warn!("no control socket at {}: {error}", path.display());
+                warn!(
+                    "no control socket at {}: {error}; allowed: --control with another path, for a \
+                     second gateway",
+                    path.display()
+                );
                 Ok(None)
             }
         }

@@ -103,7 +103,8 @@ impl Clients {
     fn parse(text: &str) -> Result<Clients, (usize, String)> {
         let mut clients = HashMap::new();
         let mut addresses = HashSet::new();
-        let mut names = HashSet::new();
+        let mut names = HashMap::new();
+        let mut lines = HashMap::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
             if line.trim().is_empty() {
@@ -113,12 +114,17 @@ impl Clients {
             if let Some(twice) = client.addresses.iter().find(|one| !addresses.insert(**one)) {
                 return Err((index + 1, format!("address {twice} occurs twice")));
             }
-            if !names.insert(client.name.clone()) {
-                return Err((index + 1, format!("name {:?} occurs twice", client.name)));
+            let twice = |object: String, first: usize| {
+                let cure = format!("{object} occurs twice: remove this line or line {first}");
+                Err((index + 1, cure))
+            };
+            if let Some(first) = names.insert(client.name.clone(), index + 1) {
+                return twice(format!("name {:?}", client.name), first);
             }
-            if clients.insert(key, client).is_some() {
-                return Err((index + 1, format!("key {key} occurs twice")));
+            if let Some(first) = lines.insert(key, index + 1) {
+                return twice(format!("key {key}"), first);
             }
+            clients.insert(key, client);
         }
         Ok(Clients { clients })
     }
@@ -216,6 +222,14 @@ mod tests {
         let van = key(1).to_line("van addresses=10.9.0.9,fd00:9::9");
         for (second, says) in [
             (van.as_str(), "twice"),
+            (
+                &key(2).to_line("van"),
+                "name \"van\" occurs twice: remove this line or line 1",
+            ),
+            (
+                &key(1).to_line("bus"),
+                "occurs twice: remove this line or line 1",
+            ),
             ("ssh-ed25519 AAAA", "does not begin with"),
             (&key(2).to_line("a b"), "\"b\" is no name"),
             (&key(2).to_line("a streams=-1"), "streams=-1"),

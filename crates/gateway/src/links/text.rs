@@ -112,7 +112,7 @@ impl fmt::Display for Link {
         let policy = &self.quota_policy;
         for (key, size) in [("quota", policy.quota), ("daily", policy.daily)] {
             if let Some(size) = size {
-                write!(f, ",{key}={}B", size.as_u64())?;
+                write!(f, ",{key}={}", size.to_string().replace(' ', ""))?;
             }
         }
         if policy.period != Period::Month {
@@ -211,11 +211,14 @@ mod tests {
         for text in [
             "lte=wwan0,quota=5GB,period=30d",
             "lte=wwan0,quota=5GB,pace=priced,at_cap=512kbit",
+            "lte=wwan0,quota=1234567891B",
             "lte=wwan0,dns=192.0.2.1,dns=2001:db8::1",
         ] {
             let link: Link = text.parse().unwrap();
             assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
         }
+        let link: Link = "lte=wwan0,quota=10GB,daily=500MB".parse().unwrap();
+        assert_eq!(link.to_string(), "lte=wwan0,quota=10GB,daily=500MB");
         let link: Link = "home=fe80::1".parse().unwrap();
         assert_eq!(
             link,

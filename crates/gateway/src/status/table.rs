@@ -93,8 +93,11 @@ fn tunnel_lines(tunnel: &TunnelSummary, options: TableOptions) -> Vec<String> {
     if let (Some(packets), Some(queued)) = (tunnel.queued_packets, tunnel.queued_bytes) {
         second.push(format!("queued {packets} packets ({})", bytes(queued)));
     }
-    let dropped: u64 = tunnel.dropped_packets.values().sum();
-    second.extend((dropped > 0).then(|| format!("dropped {dropped}")));
+    let dropped = tunnel
+        .dropped_packets
+        .iter()
+        .filter(|(_, count)| **count > 0);
+    second.extend(dropped.map(|(reason, count)| format!("dropped {count} ({})", plain(reason))));
     if !second.is_empty() {
         lines.push(second.join(", "));
     }
@@ -369,6 +372,15 @@ streams
        7  example.org:443  streaming  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
 "
         );
+    }
+
+    #[test]
+    fn dropped_packets_have_their_reason() {
+        let text = r#"{"interface": "ropewalk0", "peer": "relay", "links": [],
+            "dropped_packets": {"given-up": 0, "over-rate": 2, "queue-full": 9}}"#;
+        let tunnel = serde_json::from_str(text).unwrap();
+        let line = &tunnel_lines(&tunnel, PLAIN)[1];
+        assert_eq!(line, "dropped 2 (over-rate), dropped 9 (queue-full)");
     }
 
     #[test]
