@@ -50,7 +50,7 @@ fn set_up(at: &Path) {
     };
     let at = at.display();
     let token = run(&format!(
-        "setup relay 192.0.2.1 --client van --folder {at}/relay"
+        "setup relay 192.0.2.1 --client van --dns 9.9.9.9 --folder {at}/relay"
     ));
     run(&format!(
         "setup client {} --folder {at}/client --link a=lo",
