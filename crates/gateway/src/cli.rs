@@ -74,7 +74,7 @@ impl CommandLine {
         CommandLine(words.into_iter().chain([file.into()]).collect())
     }
 
-    /// Reads the verb's options again, and compares them with those of the start.
+    /// Reads the verb's options again, and compares them with the options at the start.
     fn reread<A>(
         &self,
         before: &Effective,
@@ -328,7 +328,7 @@ mod tests {
             format!("{key} takes a restart")
         });
         assert_eq!(messages, expected);
-        // The tunnel's text above lacks the peer's options and those that no file may have.
+        // The tunnel's text above lacks the peer's options and options that no file may have.
         let mut command = command();
         command.build();
         let verb = command.find_subcommand("tunnel").unwrap();

@@ -57,7 +57,7 @@ pub enum Request {
     Measure,
 }
 
-/// Answer to a request. The numbers except [`Status::Done`]'s are those of SOCKS (RFC 1928, section 6).
+/// Answer to a request. All numbers except [`Status::Done`]'s are SOCKS replies (RFC 1928, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Status {

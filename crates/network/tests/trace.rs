@@ -10,7 +10,7 @@ use ropewalk_network::{Offer, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Time};
 use support::{OUTAGE, QUEUE_FULL, Wire, drain, link, ms, trace_config, us};
 
-/// Returns the exits of packets (arrival in ms, size), none of which is dropped.
+/// Returns the exits of packets (arrival in ms, size). No packet is dropped.
 fn exits_ms(opportunities_ms: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
     let mut link = link(&trace_config(opportunities_ms));
     for (order, &(now, size)) in packets.iter().enumerate() {

@@ -96,7 +96,7 @@ pub(crate) fn links_on(scenario: &Scenario, channel: usize) -> Vec<usize> {
     links.collect()
 }
 
-/// Returns the plans of a run's channels, without those that carry no link.
+/// Returns the plans of a run's channels that carry a link.
 pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPlan<'_, Channel<P>>> {
     let plans = used(scenario).into_iter().map(|number| {
         let channel = &scenario.wireless.channels[number];

@@ -8,7 +8,7 @@ use landlock::{
     RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// Newest version of Landlock whose rights are restricted; an older kernel restricts those that it supports.
+/// Newest version of Landlock whose rights are restricted; an older kernel restricts the rights that it has.
 const VERSION: ABI = ABI::V6;
 
 /// Folders that the C library, its resolver and the calendar read.
@@ -35,7 +35,7 @@ impl LandlockRules {
         LandlockRules::of_folders(Vec::new(), Vec::new())
     }
 
-    /// Allows reading the folders of `reads` and of the system, and writing those of `writes`.
+    /// Allows reading the folders of `reads` and of the system, and writing the folders of `writes`.
     pub(super) fn open(reads: &[PathBuf], writes: &[PathBuf]) -> Result<LandlockRules, String> {
         let linked = LINKED.map(PathBuf::from);
         let mut readable = SYSTEM.map(PathBuf::from).to_vec();

@@ -3,7 +3,7 @@
 //! The tables are those of IANA's registries of special-purpose addresses
 //! ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry),
 //! [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry); RFC 6890, RFC 8190): entries that are
-//! not globally reachable, and those that contain an IPv4 address.
+//! not globally reachable, and entries that contain an IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -210,7 +210,7 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
     })
 }
 
-/// Returns the listeners passed by a service manager, or else those of the options.
+/// Returns the listeners passed by a service manager, or else the listeners of the options.
 fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
     let mut listeners = Vec::new();
     for listener in passed_listeners() {

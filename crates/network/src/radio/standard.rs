@@ -146,7 +146,7 @@ impl Standard {
         }
     }
 
-    /// Returns the rates for rate control, ascending: those of the standard's own class.
+    /// Returns the rates for rate control, ascending: the rates of the standard's own class.
     pub fn adaptive_rates(self) -> &'static [DataRate] {
         match self {
             Standard::B | Standard::A => self.rates(),

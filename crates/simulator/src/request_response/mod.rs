@@ -257,7 +257,7 @@ impl RequestResponse {
         summary
     }
 
-    /// Counts the responses whose deadline has passed, including those that did not arrive.
+    /// Counts the responses whose deadline has passed, including responses that did not arrive.
     fn late(&self, end: Time) -> LateCounts {
         let measured = &self.measured;
         let waiting = self.responses.values();

@@ -23,7 +23,7 @@ pub(super) struct SchedulerAdapter {
     /// next.
     pub(super) copies_late: bool,
     pub(super) check_at: Option<Time>,
-    /// Bytes written to all streams, and those that the peer has in order.
+    /// Bytes written to all streams, and bytes that the peer has in order.
     written: u64,
     acknowledged: u64,
 }

@@ -2,8 +2,8 @@
 
 pub const MAX_FIELDS: usize = 128;
 
-/// Fields that are not forwarded, in addition to those that `Connection` names: hop-by-hop fields (RFC 9110,
-/// section 7.6.1), and those that the proxy generates, framing and host.
+/// Fields that are not forwarded, in addition to the fields in `Connection`: hop-by-hop fields (RFC 9110,
+/// section 7.6.1), and the fields that the proxy generates, framing and host.
 const HOP_BY_HOP: [&str; 13] = [
     "connection",
     "content-length",

@@ -108,7 +108,7 @@ fn one_saturated_link_gives_what_the_formula_says() {
     }
 }
 
-/// Formula values are those of the specification's table, and so of ns-3.44.
+/// Formula values come from the specification's table, as in ns-3.44.
 #[test]
 fn the_formula_is_the_published_one() {
     for (standard, rate, expected) in [

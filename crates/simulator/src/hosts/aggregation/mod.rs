@@ -313,7 +313,7 @@ impl Aggregation {
         dials.min().unwrap_or(Time::MAX)
     }
 
-    /// Handles the timers of an end, of which some may have expired.
+    /// Handles the expired timers of an end, if any.
     #[inline(never)]
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
