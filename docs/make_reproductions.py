@@ -29,7 +29,8 @@ Reproduced tables and figures of papers: the paper's values, ours, and reasons o
 `ropewalk reproduce PAPER ITEM` prints one. The papers' numbers are in
 [published.toml](../python/ropewalk/papers/published.toml), each with its section.
 `make reproductions` repeats all of them and writes this page, the numbers in the reasons
-included.
+included. A row is met if our value is within the band of the paper's statement, by default 10 %
+either way, and at least 5 points for a percentage.
 """
 
 
@@ -39,8 +40,8 @@ def block(made: Reproduction) -> str:
     if made.runs is not None:
         lines += [f"{simulated(made).capitalize()}.", ""]
     lines += [
-        "| | published | ours | difference | | why |",
-        "| --- | --: | --: | --: | --- | --: |",
+        "| | published | ours | difference | | met | why |",
+        "| --- | --: | --: | --: | --- | --- | --: |",
         *(f"| {' | '.join(row)} |" for row in cells(made.comparisons)),
         "",
         *(f"{number}. {why}" for number, why in enumerate(reasons(made.comparisons), start=1)),

@@ -203,7 +203,19 @@ def test_a_difference_needs_two_numbers():
     assert ComparedValue("a", "no", published="yes").difference is None
     assert ComparedValue("a", 2.0).json() == {"quantity": "a", "ours": 2.0, "digits": 2}
     row = next(cells([ComparedValue("a", 2.001, published=2.002, digits=2)]))
-    assert row == ("a", "2.002", "2.00", "0.00", "", "")
+    assert row == ("a", "2.002", "2.00", "0.00", "", "yes", "")
+
+
+def test_a_statement_is_met_within_its_band():
+    assert ComparedValue("a", 2.0).met is None
+    assert ComparedValue("a", "no", published="yes").met is None
+    assert ComparedValue("a", 109.0, published=100).met
+    assert not ComparedValue("a", 111.0, published=100).met
+    assert ComparedValue("a", 6.9, published=2, unit="%").met
+    assert not ComparedValue("a", 7.1, published=2, unit="%").met
+    assert ComparedValue("a", 2.0, published="at most 2", band=(None, 2)).met
+    assert not ComparedValue("a", 3.0, published="at least 4", band=(4, None)).met
+    assert ComparedValue("a", "falls", published="rises", holds=False).met is False
 
 
 def test_published_values_are_packaged_and_cited():

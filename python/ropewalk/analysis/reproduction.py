@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 DPI = 120  # resolution of kept pictures
+MARGIN = 0.1  # default band of a published number, relative to it
+POINTS = 5.0  # least default band of a percentage, in points
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class ComparedValue:
         Decimal digits to show.
     reason : str or None
         Reason of the difference; None if there is none.
+    band : (float or None, float or None) or None
+        The least and the greatest value that `met` accepts; None for no limit on that side.
+        Without a band: 10 % either way of a published number, at least 5 points of a percentage.
+    holds : bool or None
+        Whether a statement in words holds. None: `met` compares numbers.
     """
 
     quantity: str
@@ -49,6 +56,32 @@ class ComparedValue:
     unit: str = ""
     digits: int = 2
     reason: str | None = None
+    band: tuple[float | None, float | None] | None = None
+    holds: bool | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether our value is within the band; None without a statement of the paper.
+
+        Examples
+        --------
+        >>> ComparedValue("gain", 45.0, published=48, unit="%").met
+        True
+        >>> ComparedValue("throughput", 2.8, published="at least 4", band=(4, None)).met
+        False
+        """
+        if self.holds is not None:
+            return self.holds
+        band = self.band
+        if band is None and isinstance(self.published, (int, float)):
+            points = POINTS if self.unit == "%" else 0.0
+            margin = max(MARGIN * abs(self.published), points)
+            band = self.published - margin, self.published + margin
+        if band is None or isinstance(self.ours, str):
+            return None
+        least, greatest = band
+        above = least is None or self.ours >= least
+        return above and (greatest is None or self.ours <= greatest)
 
     @property
     def difference(self) -> float | None:
@@ -72,7 +105,10 @@ class ComparedValue:
             "difference": self.difference,
             "unit": self.unit or None,
             "digits": self.digits,
+            "met": self.met,
             "reason": self.reason,
+            "band": None if self.band is None else list(self.band),
+            "holds": self.holds,
         }
         return {key: value for key, value in values.items() if value is not None}
 

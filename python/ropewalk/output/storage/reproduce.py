@@ -53,7 +53,12 @@ def restore(stored: folders.ResultFolder) -> Reproduction:
 
 
 def _comparison(known: Mapping[str, Any]) -> ComparedValue:
-    return ComparedValue(**{key: value for key, value in known.items() if key != "difference"})
+    computed = ("difference", "met")
+    fields = {key: value for key, value in known.items() if key not in computed}
+    if "band" in fields:
+        least, greatest = fields["band"]
+        fields["band"] = (least, greatest)
+    return ComparedValue(**fields)
 
 
 def _choice(known: Mapping[str, Any]) -> Choice:

@@ -63,15 +63,15 @@ def reasons(comparisons: Sequence[ComparedValue]) -> list[str]:
     return list(dict.fromkeys(each.reason for each in comparisons if each.reason is not None))
 
 
-def cells(comparisons: Sequence[ComparedValue]) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Return quantity, published value, ours, difference, unit and reason number as text.
+def cells(comparisons: Sequence[ComparedValue]) -> Iterator[tuple[str, ...]]:
+    """Return quantity, published value, ours, difference, unit, met and reason number as text.
 
     Published values keep their printed form.
 
     Examples
     --------
     >>> list(cells([ComparedValue("threshold", 33.5, published=35.5, unit="ms", digits=1)]))
-    [('threshold', '35.5', '33.5', '-2.0', 'ms', '')]
+    [('threshold', '35.5', '33.5', '-2.0', 'ms', 'yes', '')]
     """
     numbers = {reason: number for number, reason in enumerate(reasons(comparisons), start=1)}
     for each in comparisons:
@@ -81,6 +81,7 @@ def cells(comparisons: Sequence[ComparedValue]) -> Iterator[tuple[str, str, str,
             _written(each.ours, each.digits),
             "" if each.difference is None else _signed(each.difference, each.digits),
             each.unit,
+            {True: "yes", False: "no", None: ""}[each.met],
             "" if each.reason is None else str(numbers[each.reason]),
         )
 
@@ -141,6 +142,7 @@ def _comparisons(comparisons: Sequence[ComparedValue]) -> Table:
     for heading in ("published", "ours", "difference"):
         shown.add_column(heading, justify="right", no_wrap=True)
     shown.add_column("", no_wrap=True)
+    shown.add_column("met", no_wrap=True)
     shown.add_column("why", justify="right", no_wrap=True)
     for row in cells(comparisons):
         shown.add_row(*(Text(cell) for cell in row))
