@@ -206,9 +206,9 @@ thin-stream: tools ## measure a thin stream through the gateway, alone and besid
 		"$$release/thin_stream" gateway="$$release/ropewalk-gateway" links=20/20,5/200 congestion=cubic \
 			through=$(THROUGH) runs=$(RUNS)
 
-WORLDS ?= 1000
+SCENARIOS ?= $(or $(WORLDS),1000)
 random-scenarios worlds: setup ## simulate 1000 random scenarios: the gateway, MPTCP, and each link alone; ten minutes
-	$(BIN)/python tests/agreement/scenario_survey.py --worlds $(WORLDS)
+	$(BIN)/python tests/agreement/scenario_survey.py --scenarios $(SCENARIOS)
 
 hulls: setup models ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/agreement/prices.md
 	$(BIN)/python tests/agreement/hulls.py --write

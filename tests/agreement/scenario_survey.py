@@ -1,6 +1,6 @@
 """`bas` and the tunnel in random scenarios, compared with MPTCP and TCP on each link.
 
-    python tests/agreement/scenario_survey.py [--worlds 1000] [--out DIR] [--json] [--write]
+    python tests/agreement/scenario_survey.py [--scenarios 1000] [--out DIR] [--json] [--write]
 
 Goodput is in-order data after the first quarter of a run; with random losses, the median of five
 runs. A scenario with asymmetric links is run in both directions, and the worse one counts.
@@ -119,15 +119,15 @@ def measured_all(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--worlds", type=int, default=1000, help="how many; 1000 if not given")
+    parser.add_argument("--scenarios", type=int, default=1000, help="how many (1000)")
     parser.add_argument("--first", type=int, default=0, help="seed of the first; 0 if not given")
     parser.add_argument("--only", type=int, nargs="+", metavar="SEED", help="only these seeds")
     parser.add_argument(
         "--methods", nargs="+", choices=BUFFERS, default=tuple(BUFFERS), metavar="METHOD"
     )
     parser.add_argument("--traces", type=Path, help="folder of measured traces (mahimahi's)")
-    parser.add_argument("--known", type=Path, help="worlds.json of before: MPTCP and TCP as there")
-    parser.add_argument("--out", type=Path, default=Path("results/worlds"), help="where to")
+    parser.add_argument("--known", type=Path, help="scenarios.json with MPTCP and TCP to take")
+    parser.add_argument("--out", type=Path, default=Path("results/random-scenarios"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument(
@@ -137,9 +137,9 @@ def main() -> None:
     traces = measured_traces(parser, options.traces)
     known: dict[int, list[Row]] = {}
     if options.known:
-        for row in json.loads(options.known.read_text())["worlds"]:
+        for row in json.loads(options.known.read_text())["scenarios"]:
             known.setdefault(row["seed"], []).append(row)
-    seeds = options.only or range(options.first, options.first + options.worlds)
+    seeds = options.only or range(options.first, options.first + options.scenarios)
     measure = partial(measured, tuple(options.methods), traces, known)
     rows = [row for drawn in measured_all(seeds, measure, options.jobs) for row in drawn]
     report = survey_report.Report(rows, tuple(options.methods))

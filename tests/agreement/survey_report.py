@@ -113,12 +113,12 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         quantiles = {row.pop(""): row for row in self.quantiles().to_dicts()}
-        return {"quantiles": quantiles, "kinds": self.kinds().to_dicts(), "worlds": self.rows}
+        return {"quantiles": quantiles, "kinds": self.kinds().to_dicts(), "scenarios": self.rows}
 
     def write(self, out: Path, scenario_of: Callable[[Row, str], ropewalk.Scenario]) -> None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "worlds.json").write_text(json.dumps(self.as_json(), indent=1) + "\n")
-        ropewalk.plot.save(self.picture(), out / "worlds.png")
+        (out / "scenarios.json").write_text(json.dumps(self.as_json(), indent=1) + "\n")
+        ropewalk.plot.save(self.picture(), out / "scenarios.png")
         shutil.rmtree(out / "worst", ignore_errors=True)
         for method in self.methods:
             folder = out / "worst" / method.replace(" ", "-")

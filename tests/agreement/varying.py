@@ -1,6 +1,6 @@
 """The gateway on varying links of the testbed, compared with MPTCP, TCP and the simulator.
 
-    python tests/agreement/varying.py [--runs 3] [--worlds 30]
+    python tests/agreement/varying.py [--runs 3] [--scenarios 30]
 
 Named cases (jitter, another's TCP), and random scenarios with at most `MAX_MBPS`, the testbed's
 limit: goodput of `bas`, MPTCP, and TCP on the best link; medians of some runs. Needs root and real
@@ -153,9 +153,9 @@ def table(name: str, title: str, frame: pl.DataFrame) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3, help="of each; 3 if not given")
-    parser.add_argument("--worlds", type=int, default=30, help="how many; 30 if not given")
+    parser.add_argument("--scenarios", type=int, default=30, help="how many; 30 if not given")
     options = parser.parse_args()
-    cases, random = list(case_jobs()), list(random_jobs(options.worlds))
+    cases, random = list(case_jobs()), list(random_jobs(options.scenarios))
     found = measure(cases + random, options.runs)
     found.write_csv(ROOT / "tests/reference" / REFERENCE)
     tables = made_tables(found, cases, random, options.runs)

@@ -11,14 +11,14 @@ use support::run;
 
 /// Scenario in parts, so that unused elements can be inserted.
 #[derive(Clone, Debug)]
-struct World {
+struct Scenario {
     head: String,
     channels: usize,
     nodes: Vec<(f64, f64)>,
     flows: String,
 }
 
-impl World {
+impl Scenario {
     /// Returns the text, with more channels at the end and more radios after the others.
     fn text(&self, more_channels: usize, more_nodes: &[(f64, f64)]) -> String {
         let names: Vec<String> = (0..self.channels)
@@ -72,7 +72,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_world()(channels in 1usize..3, places in prop::collection::vec((0.0f64..60.0, 0.0f64..60.0), 3..6))(
+    fn any_scenario()(channels in 1usize..3, places in prop::collection::vec((0.0f64..60.0, 0.0f64..60.0), 3..6))(
         flows in (0..3).map(|number| any_flow(number, places.len(), channels)).collect::<Vec<_>>(),
         propagation in prop::sample::select(vec![
             "propagation = { model = \"range\", range = \"40 m\" }",
@@ -88,12 +88,12 @@ prop_compose! {
         ]),
         channels in Just(channels),
         places in Just(places),
-    ) -> World {
+    ) -> Scenario {
         let mut head = format!("duration = \"1 s\"\n[wifi]\n{wifi}\n");
         for one in 0..channels {
             writeln!(head, "[[channel]]\nname = \"c{one}\"\n{propagation}").unwrap();
         }
-        World { head, channels, nodes: places, flows: flows.concat() }
+        Scenario { head, channels, nodes: places, flows: flows.concat() }
     }
 }
 
@@ -105,8 +105,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn one_thread_and_eight_give_the_same(world in any_world()) {
-        let text = world.text(0, &[]);
+    fn one_thread_and_eight_give_the_same(scenario in any_scenario()) {
+        let text = scenario.text(0, &[]);
         let alone: Vec<Summary> = (0..8).map(|seed| one(&text, seed)).collect();
         let together: Vec<Summary> = thread::scope(|scope| {
             let runs: Vec<_> = (0..8).map(|seed| scope.spawn({
@@ -120,13 +120,13 @@ proptest! {
 
     #[test]
     fn unused_elements_do_not_change_results(
-        world in any_world(),
+        scenario in any_scenario(),
         channels in 0usize..3,
         places in prop::collection::vec((0.0f64..60.0, 0.0f64..60.0), 0..3),
         seed in any::<u64>(),
     ) {
-        let plain = one(&world.text(0, &[]), seed);
-        let more = one(&world.text(channels, &places), seed);
+        let plain = one(&scenario.text(0, &[]), seed);
+        let more = one(&scenario.text(channels, &places), seed);
         prop_assert_eq!(&plain.links, &more.links);
         prop_assert_eq!(&plain.flows, &more.flows);
         let of = |summary: &Summary| (summary.goodput_mbps, summary.delay_ms);

@@ -10,7 +10,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, simulate};
 
 /// File, links, fraction.
-const WORLDS: [(&str, usize, f64); 20] = [
+const SCENARIOS: [(&str, usize, f64); 20] = [
     ("001-up", 2, 0.95),
     ("002-up", 2, 0.95),
     ("049-up", 2, 0.95),
@@ -62,7 +62,7 @@ const ONE_LINK: [(&str, f64); 20] = [
 fn goodput(name: &str, overrides: &[(String, String)]) -> f64 {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agreement/worst-scenarios");
-    let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a world");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a scenario");
     let mut no_files = |_: &str| Err("no files".to_owned());
     let scenario = Scenario::parse(&text, name, overrides, &mut no_files).expect("no errors");
     let mut delivered = [1, 2, 3].map(|seed| {
@@ -75,7 +75,7 @@ fn goodput(name: &str, overrides: &[(String, String)]) -> f64 {
 
 #[test]
 fn aggregation_reaches_its_best_link() {
-    for (name, links, share) in WORLDS {
+    for (name, links, share) in SCENARIOS {
         let paths: Vec<String> = (1..=links).map(|link| format!("\"l{link}\"")).collect();
         let all = [
             ("transport.protocol", "\"aggregation\"".to_owned()),
