@@ -36,18 +36,9 @@ APART = re.compile(r"\S+\s+[A-Za-z/]+")  # number and unit with a space between
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Return texts as numbers, in the unit of the first one.
+    """Return texts as numbers in the unit of the first one, and that unit, if it has one.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Numbers with one unit, or with units of one quantity.
-
-    Returns
-    -------
-    list of float, str
-        The numbers, and the unit, empty if there is none. None if a text is not a number or the
-        units belong to different quantities.
+    None if a text is not a number or the units belong to different quantities.
 
     Examples
     --------

@@ -107,11 +107,6 @@ def simulate(
 def check_runs(seed: int, runs: int) -> tuple[int, int]:
     """Return the first seed and the number of runs, checked against the range of seeds.
 
-    Raises
-    ------
-    ValueError
-        There is no run, or a seed is out of range.
-
     Examples
     --------
     >>> check_runs(1, 0)

@@ -28,15 +28,8 @@ def number(
 ) -> float:
     """Return a finite number within bounds.
 
-    Parameters
-    ----------
-    name : str
-        Name in errors.
-    value : float
-    above, least, below, most : float, optional
-        The bounds: ``above < value``, ``least <= value``, ``value < below``, ``value <= most``.
-    note : str
-        Addition to the error: a unit, or the source of a bound.
+    The bounds are ``above < value``, ``least <= value``, ``value < below``, ``value <= most``.
+    `name` is for errors, and `note` adds to them: a unit, or the source of a bound.
 
     Examples
     --------
@@ -60,18 +53,9 @@ def numbers(
     below: float | None = None,
     most: float | None = None,
 ) -> Vector:
-    """Return finite numbers within bounds, one for each of `count`.
+    """Return finite numbers within the bounds of `number`, one for each of `count`.
 
-    Parameters
-    ----------
-    name : str
-        Name in errors.
-    values : array_like, shape (count,) or scalar
-        Values; a scalar applies to all.
-    count : int, optional
-        Required number; by default that of `values`, at least one.
-    above, least, below, most : float, optional
-        Bounds of each, as in `number`.
+    A scalar applies to all. By default `count` is the number of `values`, at least one.
 
     Examples
     --------
@@ -101,20 +85,7 @@ def array(
     most: float | None = None,
     note: str = "",
 ) -> Floats:
-    """Return finite numbers within bounds, in any shape.
-
-    Parameters
-    ----------
-    name : str
-        Name in errors.
-    values : array_like
-    above, least, below, most, note
-        As in `number`.
-
-    Returns
-    -------
-    numpy.ndarray
-        The values; doubles are not copied.
+    """Return finite numbers within the bounds of `number`, in any shape; doubles are not copied.
 
     Examples
     --------
@@ -140,17 +111,7 @@ def array(
 def whole(
     name: str, value: float, *, least: int = 1, most: int | None = None, note: str = ""
 ) -> int:
-    """Return a whole number within bounds.
-
-    Parameters
-    ----------
-    name : str
-        Name in errors.
-    value : float
-    least, most : int
-        The bounds.
-    note : str
-        As in `number`.
+    """Return a whole number within bounds; `note` is as in `number`.
 
     Examples
     --------
@@ -165,14 +126,6 @@ def wholes(
     name: str, values: ArrayLike, *, least: int = 1, most: int | None = None, note: str = ""
 ) -> Floats:
     """Return whole numbers within bounds, in any shape, as doubles.
-
-    Parameters
-    ----------
-    name : str
-        Name in errors.
-    values : array_like
-    least, most, note
-        As in `whole`.
 
     Examples
     --------

@@ -29,20 +29,11 @@ STEPS = 50
 
 @dataclass(frozen=True)
 class Programme:
-    """Minimise an objective with every constraint at most 0.
+    """Minimise a convex objective with every constraint, also convex, at most 0.
 
-    Attributes
-    ----------
-    objective : callable
-        Value at a point; convex.
-    gradient : callable
-        Gradient of the objective.
-    constraints : callable
-        Values, shape (m,), and derivatives, shape (m, n); each is convex.
-    hessian : callable
-        Hessian of the objective plus the constraints, weighted with the second argument.
-    defined : callable
-        Whether the functions are defined at a point.
+    `constraints` gives values, shape (m,), and derivatives, shape (m, n). `hessian` is that of the
+    objective plus the constraints, weighted with its second argument. `defined` returns whether
+    the functions are defined at a point.
     """
 
     objective: Callable[[Vector], float]
@@ -68,19 +59,8 @@ def minimise(
 ) -> Vector:
     """Solve a convex programme from a strictly feasible point.
 
-    Parameters
-    ----------
-    programme : Programme
-    start : numpy.ndarray, shape (n,)
-        A strictly feasible point.
-    enough : callable
-        Whether to stop at a point.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        A strictly feasible point, within a relative 1e-9 of the least objective where rounding
-        allows.
+    The result is strictly feasible, and within a relative 1e-9 of the least objective where
+    rounding allows. `enough` returns whether to stop at a point.
 
     References
     ----------

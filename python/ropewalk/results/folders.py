@@ -40,14 +40,7 @@ LEGACY_SUFFIXES = (".parquet", ".png")
 
 @dataclass(frozen=True)
 class ResultFolder:
-    """An opened result folder.
-
-    Attributes
-    ----------
-    folder : Path
-    result : mapping
-        The JSON object.
-    """
+    """An opened result folder, with its JSON object."""
 
     folder: Path
     result: Mapping[str, Any] = field(repr=False)
@@ -78,15 +71,7 @@ class ResultFolder:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The only scenario of the results.
-
-        Raises
-        ------
-        ScenarioError
-            It is wrong for this version of Ropewalk.
-        OSError
-            It cannot be read.
-        """
+        """The only scenario of the results; ScenarioError if it is wrong for this version."""
         return Scenario.load(self.folder / SCENARIO)
 
     @property
@@ -95,13 +80,7 @@ class ResultFolder:
         return sorted(file.stem for file in (self.folder / TABLES).glob("*.parquet"))
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table; an empty one if there is none of this name.
-
-        Raises
-        ------
-        ValueError
-            The file is not Parquet.
-        """
+        """Return a table, empty if there is none of this name; ValueError if it is not Parquet."""
         import polars as pl
 
         file = self.folder / TABLES / f"{name}.parquet"
@@ -120,15 +99,7 @@ class ResultFolder:
 
 
 def open_result_folder(folder: Path) -> ResultFolder:
-    """Open a result folder.
-
-    Raises
-    ------
-    OSError
-        It is missing or cannot be read.
-    ValueError
-        It holds no results.
-    """
+    """Open a result folder; OSError if it cannot be read, ValueError if it holds no results."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
     file = folder / RESULT
@@ -146,14 +117,9 @@ def open_result_folder(folder: Path) -> ResultFolder:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that results can be written to a folder.
+    """Raise OSError if results cannot be written to a folder.
 
-    A folder may be new, empty, or hold earlier results, which are replaced.
-
-    Raises
-    ------
-    OSError
-        It is none of these, or cannot be written.
+    It may be new, empty, or hold earlier results, which are replaced.
     """
     if folder.exists():
         held = {entry.name for entry in folder.iterdir()}
@@ -170,14 +136,9 @@ def check_folder(folder: Path) -> None:
 
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder that replaces another one at the end.
+    """Yield a temporary folder that replaces another one at the end; OSError as `check_folder`.
 
     On an error the other folder stays as it was, and the temporary one is removed.
-
-    Raises
-    ------
-    OSError
-        As `check_folder`.
     """
     check_folder(folder)
     made = _temporary_folder(folder)

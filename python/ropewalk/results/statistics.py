@@ -59,12 +59,7 @@ def half_width(numbers: Sequence[float]) -> float:
 
 @cache
 def student_t(freedom: int) -> float:
-    """Return the two-sided 95 % quantile of Student's t.
-
-    Raises
-    ------
-    ValueError
-        `freedom` is less than 1.
+    """Return the two-sided 95 % quantile of Student's t; ValueError if `freedom` is below 1.
 
     References
     ----------
@@ -148,19 +143,10 @@ def alike(runs: Sequence[dict[str, Any]]) -> bool:
 def band(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return the mean of each column, and half the width of its 95 % interval.
+    """Return the mean of each column, and half the width of its 95 % interval by Student's t.
 
-    Parameters
-    ----------
-    values : array of shape (runs, n)
-        NaN where a run lacks the value; means ignore it.
-
-    Returns
-    -------
-    mean : array of shape (n,)
-        NaN where no run has the value.
-    half : array of shape (n,), or None
-        By Student's t; NaN where fewer than two runs have the value. None for one run.
+    The rows are runs; NaN is a value that a run lacks. The mean is NaN where no run has the value,
+    the half width where fewer than two runs have it; for one run it is None.
 
     Examples
     --------
@@ -189,12 +175,8 @@ def band(
 def wilson(count: int, of: int) -> tuple[float, float]:
     """Return the 95 % interval of a proportion, by Wilson's score.
 
-    It stays within 0 and 1, and has a width even at proportions of 0 and 1.
-
-    Parameters
-    ----------
-    count, of : int
-        Successes and trials; at least one trial.
+    It stays within 0 and 1, and has a width even at proportions of 0 and 1. `count` successes are
+    `of` as many trials, at least one.
 
     References
     ----------

@@ -46,10 +46,7 @@ def toml_value(value: Value) -> str:
 def toml(keys: Mapping[str, Any]) -> str:
     """Return keys and values as the text of a scenario file.
 
-    Raises
-    ------
-    ValueError
-        No scenario file has a value's type; the message names its key.
+    Raises ValueError, which names the key, for a value of a type that no scenario file has.
 
     Examples
     --------

@@ -11,12 +11,8 @@ def replace(path: Path, content: bytes) -> None:
     """Write a file atomically, replacing an existing one.
 
     The content goes to a temporary file in the same folder first, so that a failure leaves an
-    existing file unchanged. A FIFO, a device or standard output is written directly.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; the error names `path`.
+    existing file unchanged. A FIFO, a device or standard output is written directly. Raises
+    OSError, which names `path`.
 
     Examples
     --------
@@ -48,13 +44,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Check, before long work, that `replace` could write a file.
-
-    Raises
-    ------
-    OSError
-        It could not; the error names `path`.
-    """
+    """Raise OSError, which names `path`, if `replace` could not write a file, before long work."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent}: no such folder")
     if path.is_dir():

@@ -6,14 +6,7 @@ from importlib import import_module
 
 
 def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
-    """Return a module's ``__getattr__`` for its old names.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module.
-    names : mapping of str to str
-        New names by old ones.
+    """Return a module's ``__getattr__`` for its old names, from new names by old ones.
 
     Examples
     --------

@@ -24,19 +24,9 @@ class MissingLibraryError(ImportError):
 
 
 def require(what: str, *libraries: str) -> None:
-    """Check that libraries are installed, without loading them.
+    """Check that libraries of `INSTALLED_BY` are installed, without loading them.
 
-    Parameters
-    ----------
-    what : str
-        The feature that needs them, for the error.
-    *libraries : str
-        Names of libraries in `INSTALLED_BY`.
-
-    Raises
-    ------
-    MissingLibraryError
-        One is not installed. The error gives the install command.
+    Raises MissingLibraryError with the feature `what` that needs them, and the install command.
 
     Examples
     --------

@@ -53,11 +53,6 @@ class Setting:
 def settings(scenario: Scenario) -> list[Setting]:
     """Return all settings of a scenario, ordered by table.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario.
-
     Examples
     --------
     >>> found = settings(Scenario.load("start/two-links"))

@@ -9,12 +9,7 @@ RECEIVER_DRIVEN = ("chunks", "request", "web")
 
 
 def uncovered_reasons(setup: Setup) -> list[str]:
-    """Return the reasons why no formula gives the goodput of a scenario.
-
-    Returns
-    -------
-    list of str
-        A sentence for each reason; empty if a formula may apply.
+    """Return the reasons why no formula gives a scenario's goodput; none if one may apply.
 
     Examples
     --------

@@ -34,11 +34,8 @@ SEED = 1
 def predict(scenario: Scenario) -> Prediction | None:
     """Bound cost and lateness of messages with deadlines and of video; None for other traffic.
 
-    Returns
-    -------
-    Prediction or None
-        ``cost`` if a link has a price; and the delay ``late_by``, the least extension of all
-        deadlines at which no data are late. Of the first run, 2000 writes are used.
+    The bound has ``cost`` if a link has a price; and the delay ``late_by``, the least extension of
+    all deadlines at which no data are late. Of the first run, 2000 writes are used.
     """
     setup = scenario.setup
     span, flow = setup.first.traffic.deadline, setup.first
@@ -90,17 +87,9 @@ def predict(scenario: Scenario) -> Prediction | None:
 def links_of(setup: Setup, files: Mapping[str, str]) -> list[PricedLink]:
     """Return the paths of the measured connection as links of the linear programme.
 
-    Parameters
-    ----------
-    setup : Setup
-    files : mapping of str to str
-        Trace files from `ropewalk.Scenario.files`, in mahimahi's format.
-
-    Returns
-    -------
-    list of PricedLink
-        For each path, the bytes that its narrowest hop can carry by any time, and its price per
-        byte, scaled so that one second costs price times Mbit/s, as in results.
+    Each has the bytes that its narrowest hop can carry by any time, and its price per byte, scaled
+    so that one second costs price times Mbit/s, as in results. `files` has the scenario's traces
+    in mahimahi's format.
 
     Examples
     --------

@@ -13,26 +13,10 @@ from ...scenario.setup import Flow, Link, Setup
 class ConnectionPath:
     """A path of the measured connection, with the values of its hops combined.
 
-    Attributes
-    ----------
-    name : str
-    hops : tuple of int
-        Indices of its links, in order.
-    rate : float
-        Rate of its narrowest link, bit/s of IP packets; infinite if all are unlimited.
-    reverse_rate : float
-        The same in the reverse direction.
-    delay : float
-        One-way propagation delay, s.
-    rtt : float
-        Round-trip propagation delay, s.
-    loss : float
-        Ratio of random packet loss in the direction of the data.
-    reverse_loss : float
-        The same in the reverse direction.
-    wireless : bool
-        Whether a hop is on an 802.11 channel. Rates, delays and losses then cover only the wired
-        hops.
+    `hops` has the indices of its links. `rate` and `reverse_rate` are those of its narrowest link,
+    bit/s of IP packets, infinite if all are unlimited; `delay` (one-way) and `rtt` are propagation
+    delays, s. If a hop is on an 802.11 channel (`wireless`), rates, delays and losses cover only
+    the wired hops.
     """
 
     name: str

@@ -140,16 +140,10 @@ def testbed(
 def least_disturbed(
     once: Callable[[Path | None], KernelRun], again: int, file: Path | None
 ) -> KernelRun:
-    """Repeat a run until the machine does not disturb it; return the least disturbed.
+    """Repeat a run until the machine does not disturb it, at most `again` times.
 
-    Parameters
-    ----------
-    once : callable
-        Runs once, with a capture to the given file.
-    again : int
-        Largest number of repetitions.
-    file : Path or None
-        File for the returned run's capture; None without one.
+    Return the least disturbed run, whose capture is in `file`. `once` runs with a capture to the
+    file that it is given.
     """
     kept, runs = once(file), 1
     while kept.is_disturbed and runs <= again:

@@ -37,27 +37,13 @@ def run_child(
 ) -> dict[str, Any]:
     """Start the child process, send it a request, and return its report.
 
-    Parameters
-    ----------
-    verb : str
-        ``"world"`` for a run, or ``"examine"``.
-    request : mapping or None
-        JSON object for the testbed; None for `examine`.
-    seconds : float
-        Expected time; the limit is half a minute longer.
-    progress : callable, optional
-        Called regularly with the seconds since the start.
-    folder : Path, optional
-        Folder of the capture; partial files are removed if the child is killed.
+    `verb` is ``"world"`` for a run, or ``"examine"``. The time limit is half a minute longer than
+    `seconds`. `progress` is called regularly with the seconds since the start. If the child is
+    killed, partial files of the capture in `folder` are removed.
 
-    Raises
-    ------
-    ScenarioError
-        The scenario is wrong, or needs a feature that the kernel lacks.
-    UnavailableError
-        The machine lacks a feature or the user a permission.
-    RuntimeError
-        The run failed; the message is the child's.
+    Raises ScenarioError for a scenario that is wrong or needs a feature that the kernel lacks,
+    UnavailableError if the machine lacks a feature or the user a permission, and RuntimeError with
+    the child's message if the run failed.
     """
     # In its own session, so that a terminal's interrupt reaches only the parent.
     with subprocess.Popen(

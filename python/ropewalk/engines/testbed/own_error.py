@@ -20,23 +20,14 @@ MOST_WRITES = 1_000_000  # with more writes, the offered rate is not computed
 def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] | None:
     """Return the intervals of a run's numbers without the machine's influence.
 
-    See docs/guide/own-error.md for the derivation.
+    See docs/guide/own-error.md for the derivation. None for links of the kernel (netem).
+    Otherwise:
 
-    Parameters
-    ----------
-    report : mapping
-        JSON object of a run, with ``emulator`` and ``machine``.
-
-    Returns
-    -------
-    dict or None
-        None for links of the kernel (netem). Otherwise:
-
-        - ``goodput_mbps``, and ``mean``, ``p50``, ``p95`` and ``p99`` of ``delay_ms``: ``low`` to
-          ``high``, the latter absent if unbounded.
-        - ``added_ms``: delay added to a packet by links, a timed writer and reading threads.
-        - ``time_share``: largest share of time in which a thread lacked a processor.
-        - ``disturbed``: an interval is wide, or the links' 99th percentile lateness exceeds 1 ms.
+    - ``goodput_mbps``, and ``mean``, ``p50``, ``p95`` and ``p99`` of ``delay_ms``: ``low`` to
+      ``high``, the latter absent if unbounded.
+    - ``added_ms``: delay added to a packet by links, a timed writer and reading threads.
+    - ``time_share``: largest share of time in which a thread lacked a processor.
+    - ``disturbed``: an interval is wide, or the links' 99th percentile lateness exceeds 1 ms.
 
     References
     ----------

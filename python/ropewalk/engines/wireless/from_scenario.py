@@ -14,15 +14,9 @@ from .layout import ChannelModel, RadioLayout, Station, WirelessLink
 
 @dataclass(frozen=True)
 class Route:
-    """A path of a scenario.
+    """A path of a scenario: its wireless hops, and the rate of its slowest wired link.
 
-    Attributes
-    ----------
-    name : str
-    hops : tuple of Hop
-        Its wireless hops, in order.
-    wired_bps : float
-        Rate of its slowest wired link, bit/s of IP packets; infinite without one.
+    The rate is in bit/s of IP packets, and infinite without a wired link.
     """
 
     name: str

@@ -116,16 +116,9 @@ class ChannelModel:
 
 @dataclass(frozen=True)
 class WirelessLink:
-    """One direction of a wireless link.
+    """One direction of a wireless link; the reverse direction's name ends in ``/reverse``.
 
-    Attributes
-    ----------
-    name : str
-        The link's name; in the reverse direction with the suffix ``/reverse``.
-    hop : Hop
-        Channel, sender, receiver.
-    loss : float
-        Configured ratio of transmissions in error.
+    `loss` is the configured ratio of transmissions in error.
     """
 
     name: str
@@ -135,16 +128,7 @@ class WirelessLink:
 
 @dataclass(frozen=True)
 class RadioLayout:
-    """All radios of a scenario.
-
-    Attributes
-    ----------
-    channels : mapping of str to Channel
-    stations : mapping of (str, str) to Station
-        Stations by node and channel.
-    links : sequence of WirelessLink
-        Both directions of each link.
-    """
+    """All radios of a scenario, by node and channel, and both directions of each link."""
 
     channels: Mapping[str, ChannelModel]
     stations: Mapping[tuple[str, str], Station]
@@ -204,13 +188,10 @@ class RadioLayout:
         }
 
     def hidden(self) -> list[tuple[Hop, str]]:
-        """Return hops with hidden stations.
+        """Return hops, each with a hidden station.
 
-        Returns
-        -------
-        list of (Hop, str)
-            A hop, and a station whose frames reach the hop's receiver but that does not sense its
-            sender. Only stations that send on links count.
+        Its frames reach the hop's receiver, but it does not sense the sender. Only stations that
+        send on links count.
         """
         heard = self.hears()
         return [

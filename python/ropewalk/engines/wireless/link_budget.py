@@ -95,14 +95,7 @@ class Budget:
 
 
 def budgets(layout: RadioLayout, packet_bytes: int, payload_bytes: int) -> list[Budget]:
-    """Return the budgets of all wireless links, in both directions.
-
-    Parameters
-    ----------
-    layout : Place
-    packet_bytes, payload_bytes : int
-        Size of an IP packet, and of its payload.
-    """
+    """Return the budgets of all wireless links, in both directions, for IP packets of a size."""
     return [_budget(layout, link, packet_bytes, payload_bytes) for link in layout.links]
 
 

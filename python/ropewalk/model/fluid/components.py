@@ -162,12 +162,7 @@ def checked(
     duration: float,
     warmup: float,
 ) -> None:
-    """Raise an error if an argument is not a number or out of bounds.
-
-    Raises
-    ------
-    ValueError
-        An argument is wrong; the message has its name and bounds.
+    """Raise ValueError if an argument is not a number or out of bounds.
 
     Examples
     --------

@@ -37,14 +37,7 @@ HALVINGS = 8
 
 
 def share(bulk: ConnectionState, subflows: Sequence[SubflowState]) -> None:
-    """Set the data held and in flight on each subflow, and the data that wait for a gap.
-
-    Parameters
-    ----------
-    bulk : Bulk
-    subflows : sequence of Subflow
-        The subflows that can send.
-    """
+    """Set the data held and in flight on each subflow that can send, and the data behind a gap."""
     connection = bulk.connection
     sent = connection.send_buffer / connection.segment
     received = connection.receive_window / connection.segment

@@ -19,16 +19,9 @@ NEVER = math.inf
 
 @dataclass(slots=True)
 class Window:
-    """Congestion window of one subflow.
+    """Congestion window of one subflow: CUBIC's, or one that grows by a given increase.
 
-    Attributes
-    ----------
-    size : float
-        cwnd.
-    threshold : float
-        ssthresh; infinity before the first loss.
-    cubic : bool
-        Whether it is CUBIC's; NewReno's and coupled windows grow by `increase`.
+    `threshold` is infinite before the first loss.
     """
 
     size: float
@@ -121,16 +114,8 @@ def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:
     """Return the window at which HyStart leaves slow start, in segments.
 
     The first of two signs: back-to-back acknowledgements for half a round trip, if they are less
-    than 2 ms apart at the bottleneck's rate; or a delay an eighth above the minimum.
-
-    Parameters
-    ----------
-    rate : float
-        Rate of the bottleneck, segments per second.
-    rtt : float
-        Smallest round trip, seconds.
-    per_ack : float
-        Segments per acknowledgement.
+    than 2 ms apart at the bottleneck's `rate`, in segments per second; or a delay an eighth above
+    the smallest round trip `rtt`, in seconds.
 
     Examples
     --------

@@ -17,15 +17,7 @@ _SEGMENT, _ACK, _DELAYED_ACK = range(3)
 
 
 class Recursion:
-    """The connection: packets in flight, and their effect when they arrive.
-
-    Parameters
-    ----------
-    parameters : Parameters
-    forward : StripedLinks
-        Direction of the data.
-    reverse : StripedLinks
-        Direction of the acknowledgements.
+    """The connection, whose data take the links `forward` and acknowledgements `reverse`.
 
     The handshake's packets are striped like all others. Its last acknowledgement may be overtaken
     by data; it is then old, and the receiver answers it (RFC 9293, 3.10.7.4).
@@ -51,19 +43,8 @@ class Recursion:
     def run(self, total: int, until: int, on_recovery: Callable[[], bool]) -> bool:
         """Run until `total` segments are delivered in order, or the time exceeds `until`.
 
-        Parameters
-        ----------
-        total : int
-            Segments, more than were delivered.
-        until : int
-            Nanoseconds.
-        on_recovery : callable
-            Called at the start of each fast recovery; returns whether to stop there.
-
-        Returns
-        -------
-        bool
-            Whether `on_recovery` stopped the run.
+        `on_recovery` is called at the start of each fast recovery, and returns whether to stop
+        there. Return whether it did.
         """
         self._send(total)
         recoveries = self.sender.recoveries

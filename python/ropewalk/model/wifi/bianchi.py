@@ -107,12 +107,7 @@ def saturated_cell(
 def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float, float]:
     """Return tau and p, a station's probability to send in a slot, and to collide then.
 
-    Parameters
-    ----------
-    windows : sequence of float
-        Largest backoff before each transmission, in slots.
-    stations : int
-        Number of stations, n.
+    `windows` has the largest backoff before each transmission, in slots.
 
     Examples
     --------
@@ -151,16 +146,8 @@ def throughput(
 ) -> float:
     """Return the mean payload of a slot over its mean length: equation (13) of [1]_.
 
-    Parameters
-    ----------
-    sending : float
-        Probability that a station starts to send in a slot, tau.
-    stations : int
-        Number of stations, n.
-    slot, success, failure : float
-        Duration of a slot in which none, one or several send, in one unit.
-    payload : float
-        Payload of a frame, in any unit, such as bits.
+    `sending` is tau; `slot`, `success` and `failure` are the durations of a slot in which none,
+    one or several stations send, in one unit; `payload` is that of a frame.
 
     Examples
     --------

@@ -132,13 +132,7 @@ def link_goodput_mbps(
 class FrameTime(NamedTuple):
     """Mean duration of a frame over all its transmissions, and its delivery probability.
 
-    Attributes
-    ----------
-    busy_us : float
-        DIFS, frames, and ACKs or timeouts.
-    backoff_us : float
-    delivered : float
-        Ratio of delivered frames.
+    `busy_us` has DIFS, frames, and ACKs or timeouts.
     """
 
     busy_us: float

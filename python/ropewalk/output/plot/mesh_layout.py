@@ -53,11 +53,6 @@ def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
 def interfering_pairs(mesh: Mesh) -> list[tuple[str, str]]:
     """Return pairs of inner nodes of two routes that are equal or joined by a link.
 
-    Parameters
-    ----------
-    mesh : Mesh
-        ``scenario.setup.mesh``.
-
     Examples
     --------
     >>> import ropewalk
