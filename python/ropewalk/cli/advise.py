@@ -16,12 +16,11 @@ from .options import (
     ScenarioFile,
     Seed,
     check_outputs,
-    check_pictures,
     load,
     plot_option,
     runs_option,
 )
-from .output import print_result, store_results
+from .output import store_and_print
 from .progress import progress
 
 
@@ -74,7 +73,6 @@ def advise(
         if check:
             api.require_few_paths(loaded, "--check")
         check_outputs(out, pictures)
-        check_pictures(pictures)
     with failures(), progress("advising") as finished:
         results = api.advise(
             loaded,
@@ -85,6 +83,4 @@ def advise(
             check=check,
             progress=finished,
         )
-    with failures():
-        written = store_results(results, out, pictures)
-    print_result(results, written, as_json=as_json)
+    store_and_print(results, out, pictures, as_json=as_json)

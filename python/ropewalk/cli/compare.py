@@ -17,13 +17,12 @@ from .options import (
     ScenarioFile,
     Seed,
     check_outputs,
-    check_pictures,
     effective_step,
     load,
     plot_option,
     runs_option,
 )
-from .output import print_result, store_results
+from .output import store_and_print
 from .progress import progress
 
 
@@ -56,7 +55,6 @@ def compare(
         chosen = None if ways is None else _chosen(ways)
         loaded = load(scenario, changes)
         check_outputs(out, pictures)
-        check_pictures(pictures)
     with failures(), progress("comparing") as finished:
         made = api.compare(
             loaded,
@@ -67,9 +65,7 @@ def compare(
             progress=finished,
             again=again,
         )
-    with failures():
-        written = store_results(made, out, pictures)
-    print_result(made, written, as_json=as_json)
+    store_and_print(made, out, pictures, as_json=as_json)
 
 
 def _chosen(ways: str) -> tuple[str, ...]:

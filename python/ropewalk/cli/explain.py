@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ..analysis import explain as api
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, check_outputs, check_pictures, load, plot_option
+from .options import Changes, Json, ScenarioFile, check_outputs, load, plot_option
 from .output import print_result, save_pictures
 
 
@@ -26,7 +26,6 @@ def explain(
     """
     with wrong_input():
         loaded = load(scenario, changes)
-        check_pictures(pictures or [])
         check_outputs(None, pictures or [])
         explained = api.explain(loaded)
         if pictures and explained.place is None:

@@ -8,19 +8,18 @@ from typing import Annotated
 import typer
 
 from ..scenario import Scenario
-from .failures import failures, wrong_input
+from .failures import wrong_input
 from .options import (
     Changes,
     Json,
     check_outputs,
-    check_pictures,
     load,
     out_option,
     override,
     plot_option,
     seed_option,
 )
-from .output import print_result, store_results
+from .output import store_and_print
 from .progress import progress
 
 
@@ -81,7 +80,6 @@ def mesh(
         if deployments and out is None:
             raise ValueError("--deployments: only with --out, which keeps them")
         check_outputs(out, pictures)
-        check_pictures(pictures)
     with wrong_input(), progress("drawing") as finished:
         counted = meshes.census(
             loaded,
@@ -92,9 +90,7 @@ def mesh(
             keep=deployments,
             progress=finished,
         )
-    with failures():
-        written = store_results(counted, out, pictures)
-    print_result(counted, written, as_json=as_json)
+    store_and_print(counted, out, pictures, as_json=as_json)
 
 
 def _numbers(text: str) -> list[int]:

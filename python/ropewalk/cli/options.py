@@ -126,15 +126,17 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
     return Scenario.load(scenario, overrides)
 
 
-def check_outputs(out: Path | None, files: list[Path]) -> None:
-    """Raise OSError before the run if results cannot be written."""
+def check_outputs(out: Path | None, pictures: list[Path], *others: Path | None) -> None:
+    """Raise OSError before the run if results cannot be written, ValueError as check_pictures."""
     if out is not None:
         require("--out", "polars", "matplotlib")
         from ..results.folders import check_folder
 
         check_folder(out)
-    for file in files:
-        check_file(file)
+    for file in (*pictures, *others):
+        if file is not None:
+            check_file(file)
+    check_pictures(pictures)
 
 
 def check_pictures(pictures: list[Path]) -> None:

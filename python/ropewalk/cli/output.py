@@ -14,6 +14,7 @@ from ..output.display import table_of
 from ..results import folders
 from ..results.displayable import Displayable
 from ..support.escape import strip_controls
+from .failures import failures
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -45,10 +46,21 @@ def store_results(made: Storable, out: Path | None, pictures: list[Path]) -> lis
     return written
 
 
-def print_capture(results: Results, capture: Path, place: str | None) -> str:
-    """Print the number of captured packets, and the observation point."""
+def store_and_print(
+    made: Storable, out: Path | None, pictures: list[Path], *more: str, as_json: bool
+) -> None:
+    """Write the requested folder and pictures; print the result, their names and `more`."""
+    with failures():
+        written = store_results(made, out, pictures)
+    print_result(made, [*written, *more], as_json=as_json)
+
+
+def captured_line(results: Results, capture: Path | None, place: str | None) -> list[str]:
+    """Return a line with the number of captured packets and the observation point, if any."""
+    if capture is None:
+        return []
     count = f"{results.captured_packets:,}".replace(",", " ")
-    return f"packets: {capture} ({count}, at {place or 'the sender'})"
+    return [f"packets: {capture} ({count}, at {place or 'the sender'})"]
 
 
 def print_result(made: Displayable, written: Sequence[str], *, as_json: bool) -> None:

@@ -12,12 +12,11 @@ from .options import (
     Json,
     ScenarioFile,
     check_outputs,
-    check_pictures,
     load,
     out_option,
     plot_option,
 )
-from .output import print_result, store_results
+from .output import store_and_print
 
 
 def predict(
@@ -40,8 +39,6 @@ def predict(
     with wrong_input():
         loaded = load(scenario, changes)
         check_outputs(out, pictures)
-        check_pictures(pictures)
     with failures():
         predictions = api.predict(loaded)
-        written = store_results(predictions, out, pictures)
-    print_result(predictions, written, as_json=as_json)
+    store_and_print(predictions, out, pictures, as_json=as_json)

@@ -16,7 +16,6 @@ from .options import (
     Json,
     check_needed,
     check_outputs,
-    check_pictures,
     out_option,
     plot_option,
     runs_option,
@@ -83,7 +82,6 @@ def reproduce(
         fail("--plot: only with one item; --out stores the pictures of several", WRONG_INPUT)
     with wrong_input():
         check_outputs(out, pictures)
-        check_pictures(pictures)
     for item in wanted:
         folder = out / item if out and len(wanted) > 1 else out
         with failures(), progress("reproducing") as finished:

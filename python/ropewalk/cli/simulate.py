@@ -22,13 +22,12 @@ from .options import (
     Step,
     check_needed,
     check_outputs,
-    check_pictures,
     check_step,
     effective_step,
     load,
     runs_option,
 )
-from .output import print_capture, print_result, store_results
+from .output import captured_line, store_and_print
 from .progress import progress
 
 
@@ -84,8 +83,7 @@ def simulate(
     pictures = pictures or []
     with wrong_input():
         loaded = load(scenario, changes)
-        check_outputs(out, [*pictures, *(path for path in (capture, qlog) if path)])
-        check_pictures(pictures)
+        check_outputs(out, pictures, capture, qlog)
         check_needed("--capture-at", capture_at, "--capture", capture)
         check_needed("--snaplen", snaplen, "--capture", capture)
         check_step(step, out, pictures)
@@ -103,10 +101,7 @@ def simulate(
             snaplen=snaplen,
             qlog=qlog,
         )
-    with failures():
-        written = store_results(results, out, pictures)
-        if capture is not None:
-            written.append(print_capture(results, capture, capture_at))
-        if qlog is not None:
-            written.append(f"qlog:    {qlog}")
-    print_result(results, written, as_json=as_json)
+    more = captured_line(results, capture, capture_at)
+    if qlog is not None:
+        more.append(f"qlog:    {qlog}")
+    store_and_print(results, out, pictures, *more, as_json=as_json)

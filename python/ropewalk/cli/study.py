@@ -27,7 +27,6 @@ from .statuses import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from ..analysis.study import Definition
-    from ..analysis.study.backends import On
 
 RESULTS = Path("results")
 
@@ -138,20 +137,26 @@ def study(
             file,
             changes,
             vary=_all_varied(vary) if vary else None,
-            zipped=[_split(group, ",") for group in zipped] if zipped else None,
+            zipped=[_split(group) for group in zipped] if zipped else None,
             verb=verb,
             runs=runs,
             seed=seed,
             until=until,
         )
-        where = _on(on)
+        where = int(on) if on is not None and on.isdecimal() else on
         check_on(where)
-        folder = out or RESULTS / (_stem(file) if str(file) != "-" else "study")
+        stem = file.name.removesuffix(".toml").removesuffix(".study")
+        folder = out or RESULTS / (stem if str(file) != "-" else "study")
         check_folder(folder)
-    shown = _ResumeNotice(folder)
+
+    def print_begun(there: int, missing: int) -> None:
+        if there:
+            text = f"{there:,} runs exist, {missing:,} are missing: {folder}"
+            print(text, file=sys.stderr, flush=True)
+
     try:
         with failures(), progress("running", rate=True) as finished:
-            made = run(defined, folder, on=where, progress=finished, begun=shown.begun)
+            made = run(defined, folder, on=where, progress=finished, begun=print_begun)
     except KeyboardInterrupt as interrupt:
         # An interrupt before the first run has no note.
         (note,) = getattr(interrupt, "__notes__", ()) or (f"{RESUME}: {folder}",)
@@ -178,19 +183,6 @@ def study(
         raise typer.Exit(FAILED)
 
 
-class _ResumeNotice:
-    """Progress that first prints how many runs exist already."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def begun(self, there: int, missing: int) -> None:
-        """Print the number of existing runs, if any."""
-        if there:
-            text = f"{there:,} runs exist, {missing:,} are missing: {self._folder}"
-            print(text, file=sys.stderr, flush=True)
-
-
 def _defined(file: Path, changes: list[str] | None, **others: Any) -> Definition:
     from ..analysis.study import definition
 
@@ -204,22 +196,12 @@ def _defined(file: Path, changes: list[str] | None, **others: Any) -> Definition
     return definition.define(scenario, given.pop("vary"), **given)
 
 
-def _stem(file: Path) -> str:
-    return file.name.removesuffix(".toml").removesuffix(".study")
-
-
 def _until(ci95: str | None, at_most: int | None) -> dict[str, Any] | None:
     if ci95 is None:
         if at_most is not None:
             raise ValueError(f"--at-most {at_most}: only with --ci95")
         return None
     return {"ci95": ci95, "at_most": at_most or 100}
-
-
-def _on(on: str | None) -> On:
-    if on is not None and on.isdecimal():
-        return int(on)
-    return on
 
 
 def _all_varied(texts: list[str]) -> dict[str, Any]:
@@ -238,7 +220,7 @@ def _varied(text: str) -> tuple[str, Any]:
         raise ValueError(f"--vary {text}: expected KEY=A,B,C or KEY=FROM..TO:STEPS")
     low, dots, rest = values.partition("..")
     if not dots:
-        return key.strip(), _split(values, ",")
+        return key.strip(), _split(values)
     high, _, steps = rest.partition(":")
     count, _, scale = steps.partition(":")
     if not count.strip().isdecimal():
@@ -247,12 +229,12 @@ def _varied(text: str) -> tuple[str, Any]:
     return key.strip(), known | ({"scale": scale.strip()} if scale else {})
 
 
-def _split(text: str, at: str) -> list[str]:
+def _split(text: str) -> list[str]:
     """Split at commas outside brackets and quotes.
 
     Examples
     --------
-    >>> _split('min-rtt, { name = "blest", lambda = 1.2 }', ",")
+    >>> _split('min-rtt, { name = "blest", lambda = 1.2 }')
     ['min-rtt', '{ name = "blest", lambda = 1.2 }']
     """
     parts, depth, quoted, word = [], 0, False, ""
@@ -260,7 +242,7 @@ def _split(text: str, at: str) -> list[str]:
         quoted ^= letter == '"'
         if not quoted:
             depth += (letter in "[{") - (letter in "]}")
-        if letter == at and depth == 0 and not quoted:
+        if letter == "," and depth == 0 and not quoted:
             parts.append(word.strip())
             word = ""
         else:

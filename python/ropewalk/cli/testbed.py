@@ -23,13 +23,12 @@ from .options import (
     Step,
     check_needed,
     check_outputs,
-    check_pictures,
     check_step,
     effective_step,
     load,
     runs_option,
 )
-from .output import print_capture, print_json, print_result, print_table, store_results
+from .output import captured_line, print_json, print_table, store_and_print
 from .progress import progress
 from .statuses import FAILED
 
@@ -78,8 +77,7 @@ def testbed(
     pictures = pictures or []
     with wrong_input():
         loaded = load(scenario, changes)
-        check_outputs(out, [*pictures, *([capture] if capture else [])])
-        check_pictures(pictures)
+        check_outputs(out, pictures, capture)
         check_needed("--capture-at", capture_at, "--capture", capture)
         check_step(step, out, pictures)
     with failures(), progress("running, s") as finished:
@@ -95,11 +93,8 @@ def testbed(
             capture_at=capture_at,
             again=again,
         )
-    with failures():
-        written = store_results(results, out, pictures)
-        if capture is not None:
-            written.append(print_capture(results, capture, capture_at))
-    print_result(results, written, as_json=as_json)
+    more = captured_line(results, capture, capture_at)
+    store_and_print(results, out, pictures, *more, as_json=as_json)
 
 
 def doctor(

@@ -173,7 +173,7 @@ def elementwise(formula: Formula) -> Formula:
 
     @wraps(formula)
     def over(*given: Any, **named: Any) -> Any:
-        if not any(map(_is_array, (*given, *named.values()))):
+        if not any(np.ndim(each) > 0 for each in (*given, *named.values())):
             return formula(*given, **named)
         shapes = np.broadcast(*given, *named.values())
         found = np.empty(shapes.shape)
@@ -212,10 +212,6 @@ def _doubles(name: str, values: ArrayLike, allowed: str) -> Floats:
         return given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} is {values!r}: {allowed}") from None
-
-
-def _is_array(value: object) -> bool:
-    return np.ndim(cast(Any, value)) > 0
 
 
 def _alone(name: str, checked: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from ..provenance import with_origin
@@ -159,7 +159,8 @@ class Results(Displayable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         frames = {name: getattr(self, name) for name in RECORDED_FRAMES}
-        return _restored, (self.scenario, self.runs, frames, self.origin, self._captured)
+        restore = partial(Results.restored, origin=self.origin, captured_packets=self._captured)
+        return restore, (self.scenario, self.runs, frames)
 
     @property
     def seeds(self) -> list[int]:
@@ -391,18 +392,6 @@ class Results(Displayable):
         for run in self.runs:
             for entry in run.get(key, []):
                 yield {"seed": run["seed"], **entry}
-
-
-def _restored(
-    scenario: Scenario,
-    runs: Sequence[Mapping[str, Any]],
-    frames: Mapping[str, pl.DataFrame],
-    origin: Origin | None,
-    captured_packets: int | None,
-) -> Results:
-    return Results.restored(
-        scenario, runs, frames, origin=origin, captured_packets=captured_packets
-    )
 
 
 def _first_name(run: dict[str, Any]) -> str:

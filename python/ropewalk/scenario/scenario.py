@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -428,7 +428,14 @@ class Scenario:
         return f"<Scenario {self.title!r} from {self.name}{changed}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.text, self.name, self.folder, self.overrides, self._files)
+        restore = partial(
+            Scenario,
+            name=self.name,
+            folder=self.folder,
+            overrides=self.overrides,
+            files=self._files,
+        )
+        return restore, (self.text,)
 
     def _read(self, path: str) -> str:
         """Read a further file of the scenario, once, so that its content cannot change."""
@@ -462,13 +469,3 @@ def schema() -> dict[str, Any]:
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
     """Read a file, at most one byte beyond the limit."""
     return file.read(bytes_max + 1)
-
-
-def _restore(
-    text: str,
-    name: str,
-    folder: Path,
-    overrides: tuple[tuple[str, str], ...],
-    files: dict[str, str],
-) -> Scenario:
-    return Scenario(text, name=name, folder=folder, overrides=overrides, files=files)

@@ -114,7 +114,10 @@ class Evaluator:
         Each candidate maps keys to values, as for `Scenario.with_`. Raises ScenarioError for an
         invalid key or value, RuntimeError if a run fails.
         """
-        keys = [_key(changes) for changes in candidates]
+        keys = [
+            tuple(sorted((key, toml_value(value)) for key, value in changes.items()))
+            for changes in candidates
+        ]
         new = dict(zip(keys, candidates, strict=True))
         new = {key: changes for key, changes in new.items() if key not in self._known}
         scenarios = {key: self.scenario.with_(changes) for key, changes in new.items()}
@@ -192,7 +195,3 @@ def _numbers(run: Mapping[str, Any]) -> dict[str, float]:
         carried = sum(other["goodput_mbps"] * other["count"] for other in others)
         known["competitors_mbps"] = carried / flows
     return known
-
-
-def _key(changes: Changes) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((key, toml_value(value)) for key, value in changes.items()))

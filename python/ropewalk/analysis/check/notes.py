@@ -105,12 +105,10 @@ class Notes:
                 kind.name.lower().replace("_", "-"),
                 held[0] or 0,
                 held[1],
-                kind.value.format(detail=detail, **_counted(held[0] or 0)),
+                kind.value.format(
+                    detail=detail,
+                    **{f"{noun}s": count_noun(held[0] or 0, noun) for noun in NOUNS},
+                ),
             )
             for (kind, detail), held in self._counts.items()
         ]
-
-
-def _counted(count: int) -> dict[str, str]:
-    """Return the count with each noun, keyed by the plural."""
-    return {f"{noun}s": count_noun(count, noun) for noun in NOUNS}

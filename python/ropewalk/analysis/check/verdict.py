@@ -79,7 +79,10 @@ def _traits(connection: Connection, findings: Findings) -> Needs:
         for half, other in (subflow.halves, subflow.halves[::-1]):
             if half.segments and not half.is_midway:
                 _holes(subflow, half, other, findings)
-    if any(map(_is_open, connection.subflows)):
+    both_sent = (
+        subflow for subflow in connection.subflows if all(half.segments for half in subflow.halves)
+    )
+    if any(not subflow.is_over for subflow in both_sent):
         findings.notes.add(Kind.OPEN_END, connection.subflows[0].syn.number)
     for host, stream in enumerate(connection.streams):
         if _data_holes(connection, host, findings):
@@ -87,11 +90,6 @@ def _traits(connection: Connection, findings: Findings) -> Needs:
         if stream.key is None and connection.is_multipath:
             lacks |= Needs.WHOLE
     return lacks
-
-
-def _is_open(subflow: Subflow) -> bool:
-    """Return whether both ends have sent and neither has closed the subflow."""
-    return not subflow.is_over and all(half.segments for half in subflow.halves)
 
 
 def _holes(subflow: Subflow, half: Direction, other: Direction, findings: Findings) -> None:

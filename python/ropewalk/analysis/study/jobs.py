@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -124,12 +124,8 @@ def _advise(scenario: Scenario, seed: int) -> Row:
     }
     for advice in made.advice:
         known[f"{advice.question}_answer"] = advice.answer
-        known |= dict(_named(advice.question, advice.numbers))
+        known |= {f"{advice.question}_{key}": value for key, value in advice.numbers.items()}
     return known
-
-
-def _named(question: str, numbers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    return ((f"{question}_{key}", value) for key, value in numbers.items())
 
 
 RUNNERS: Mapping[str, Callable[[Scenario, int], Row]] = {

@@ -81,11 +81,8 @@ def _bars(evidence: list[dict[str, Any]]) -> Chart:
     # Candidates measured twice, such as with other buffers, get one bar.
     data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
     spec = charts.bars(data, data["of"].to_list(), "goodput (Mbit/s)", what="candidate")
-    return Chart("Goodput of the candidates", spec, INTERVALS if _drawn(evidence) else "")
-
-
-def _drawn(evidence: list[dict[str, Any]]) -> bool:
-    return any(each.get("ci95_mbps", 0.0) > 0 for each in evidence)
+    drawn = any(row["low"] < row["x"] for row in rows)
+    return Chart("Goodput of the candidates", spec, INTERVALS if drawn else "")
 
 
 def _table(evidence: list[dict[str, Any]]) -> Table:

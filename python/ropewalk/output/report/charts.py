@@ -89,7 +89,8 @@ def colour(order: Sequence[str]) -> Spec:
     domain = list(order)
     if set(order) <= set(WAYS):
         # Ways of running a scenario keep their colours; blanks take the other places.
-        domain = [_way_of(each) or " " * at for at, each in enumerate(COLOURS, 1)]
+        way_of = {of_way: way for way, of_way in WAYS.items()}
+        domain = [way_of.get(each, " " * at) for at, each in enumerate(COLOURS, 1)]
         legend = {"symbolOpacity": 1, "values": list(order)} if legend else None
     return {
         "field": "of",
@@ -99,10 +100,6 @@ def colour(order: Sequence[str]) -> Spec:
         "scale": {"domain": domain},
         "legend": legend,
     }
-
-
-def _way_of(colour: str) -> str | None:
-    return next((way for way, of_way in WAYS.items() if of_way == colour), None)
 
 
 def stacked(data: pl.DataFrame, order: Sequence[str]) -> tuple[pl.DataFrame, Spec]:

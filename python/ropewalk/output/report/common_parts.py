@@ -50,12 +50,8 @@ def preface(text: str) -> list[str]:
             break
         lines.append(line[1:].removeprefix(" ").rstrip())
     paragraphs = "\n".join(lines).strip("\n").split("\n\n")
-    return [_flowing(each) for each in paragraphs if each.strip()]
-
-
-def _flowing(paragraph: str) -> str:
-    """Join a paragraph's lines, except indented commands and tables."""
-    return re.sub(r"\n(?=\S)", " ", paragraph)
+    # Lines of indented commands and tables stay apart.
+    return [re.sub(r"\n(?=\S)", " ", each) for each in paragraphs if each.strip()]
 
 
 def scenario_part(scenario: Scenario) -> Part:

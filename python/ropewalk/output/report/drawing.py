@@ -200,7 +200,7 @@ def _draw_network(
                 labels.append((start, end, aside, link))
     for start, end, aside, link in labels:
         if not at.heard:
-            x, y = _middle(start, end, aside)
+            x, y = _bent(start, end, aside)
             _draw_label(svg, x, y, link.name, spelled[link.name])
     taking = {end for link in links if link.name in on_way for end in link.ends or ()}
     for name, (x, y) in at.of.items():
@@ -306,12 +306,6 @@ def _curve(
     else:
         element = ElementTree.SubElement(svg, "path", d=d)
         element.set("class", kind)
-
-
-def _middle(
-    one: tuple[float, float], other: tuple[float, float], aside: float
-) -> tuple[float, float]:
-    return _bent(one, other, aside)
 
 
 def _bent(

@@ -48,14 +48,11 @@ def layout_of(setup: Setup) -> tuple[DrawingLayout, str]:
         heard = setup.mesh.links
         mesh = {f"n{at}": point for at, point in enumerate(setup.mesh.nodes)}
         known = mesh | known
-    if known and all(end in known for end in ends) and _is_plane(known):
+    # Along one line, labels would overlap.
+    is_plane = len({round(y, 6) for _, y in known.values()}) > 1
+    if is_plane and all(end in known for end in ends):
         return _as_placed(known, heard)
     return _by_hops(setup, ends), "Nodes are in the order of their hops."
-
-
-def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
-    """Return whether positions spread in both directions, so that labels do not overlap."""
-    return len({round(y, 6) for _, y in known.values()}) > 1
 
 
 def _as_placed(
@@ -106,21 +103,17 @@ def _by_hops(setup: Setup, ends: Sequence[str]) -> DrawingLayout:
     tallest = max(len(column) for column in columns.values())
     height = max(2 * MARGIN + ROW * (tallest - 1), 200)
     order = {number: at for at, number in enumerate(sorted(columns))}
+    # The offset of every other column keeps paths from forming one line.
     at = {
         node: (
             MARGIN + COLUMN * order[number],
-            height / 2 + ROW * (row - (len(column) - 1) / 2) + _column_offset(order[number]),
+            height / 2 + ROW * (row - (len(column) - 1) / 2) + 46.0 * (order[number] % 2),
         )
         for number, column in columns.items()
         for row, node in enumerate(column)
     }
     width = 2 * MARGIN + COLUMN * (len(columns) - 1)
     return DrawingLayout(at, width, height + 20)
-
-
-def _column_offset(column: int) -> float:
-    """Return a column's vertical offset, which keeps paths from forming one line."""
-    return 46.0 if column % 2 else 0.0
 
 
 def _start(setup: Setup) -> str:

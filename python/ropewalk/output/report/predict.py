@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...engines.predict import Predictions
 from ...engines.predict.coverage import uncovered_reasons
 from ...results.folders import ResultFolder
@@ -47,7 +45,8 @@ def _short(predictions: Predictions) -> list[tuple[str, str]]:
     text = []
     if best is not None and best.goodput_mbps is not None:
         text.append(("goodput", f"{decimal(best.goodput_mbps)} Mbit/s, by {best.name}"))
-        text += [("delay", _delays(best.delay_ms))] if best.delay_ms else []
+        delays = ", ".join(f"{part} {each:,.1f}" for part, each in best.delay_ms.items())
+        text += [("delay", f"{delays} ms")] if delays else []
         text += [("bottleneck", best.bottleneck)] if best.bottleneck else []
         text += [("cost", f"{best.cost:,.2f}")] if best.cost is not None else []
     if predictions.asymmetry:
@@ -60,10 +59,6 @@ def _short(predictions: Predictions) -> list[tuple[str, str]]:
             )
         )
     return text
-
-
-def _delays(delay: Mapping[str, float]) -> str:
-    return ", ".join(f"{part} {each:,.1f}" for part, each in delay.items()) + " ms"
 
 
 def _goodputs(predictions: Predictions) -> Chart:

@@ -70,7 +70,10 @@ def restore(stored: folders.ResultFolder) -> AdviceResults:
         runs=known["runs"],
         simulated=known["simulated"],
         advice=tuple(_advice(each) for each in known["advice"]),
-        subsets=tuple(_subset(row) for row in stored.table(SUBSETS).to_dicts()),
+        subsets=tuple(
+            Subset(tuple(row["paths"]), row["predicted_mbps"], row["simulated_mbps"])
+            for row in stored.table(SUBSETS).to_dicts()
+        ),
         advised=tuple(known["advised"]),
         model=known.get("model"),
         check=_check(known["check"]) if "check" in known else None,
@@ -110,7 +113,3 @@ def _check(known: Mapping[str, Any]) -> Check:
         advised=_evidence(known["advised"]),
         model=known.get("model", {}),
     )
-
-
-def _subset(row: Mapping[str, Any]) -> Subset:
-    return Subset(tuple(row["paths"]), row["predicted_mbps"], row["simulated_mbps"])

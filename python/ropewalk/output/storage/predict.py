@@ -51,7 +51,10 @@ def restore(stored: folders.ResultFolder) -> Predictions:
 
 def of_json(known: Mapping[str, Any], origin: Origin | None = None) -> Predictions:
     """Return predictions from their JSON form."""
-    models = tuple(_model(each) for each in known["models"])
+    models = tuple(
+        Prediction(**{**each, "warnings": tuple(each.get("warnings", ()))})
+        for each in known["models"]
+    )
     best = [each for each in models if each.name == known.get("best")]
     # The JSON object's list ends with the warnings of the preferred model.
     warnings = tuple(known.get("warnings", ()))
@@ -65,7 +68,3 @@ def of_json(known: Mapping[str, Any], origin: Origin | None = None) -> Predictio
         warnings=warnings[: len(warnings) - of_best],
         origin=origin,
     )
-
-
-def _model(known: Mapping[str, Any]) -> Prediction:
-    return Prediction(**{**known, "warnings": tuple(known.get("warnings", ()))})
