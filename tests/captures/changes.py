@@ -6,7 +6,7 @@ from typing import Any
 from builder import pcapng
 from conversations import SHORT, Packet, payload
 from ropewalk.analysis import check
-from ropewalk.analysis.check.report import Report
+from ropewalk.analysis.check.result import Report
 
 
 def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:

@@ -15,7 +15,7 @@ import ropewalk
 from ropewalk.analysis.compare import Comparison
 from ropewalk.engines.testbed import api
 from ropewalk.engines.testbed.own_error import bounds, own_error, warning
-from ropewalk.engines.testbed.run import KernelRun
+from ropewalk.engines.testbed.result import KernelRun
 from ropewalk.output.plot.compare import draw
 from ropewalk.output.tables.compare import table as comparison_table
 from ropewalk.output.tables.runs import table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .check_text import text
+from ..output.tables.check import text
 from .failures import wrong_input
 from .options import Json
 from .output import print_json

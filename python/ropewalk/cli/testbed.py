@@ -120,7 +120,7 @@ def doctor(
     if as_json:
         print_json(diagnosis)
     else:
-        from ..output.tables.testbed import table
+        from ..output.tables.doctor import table
 
         print_table(table(diagnosis))
     if not diagnosis["ready"]:

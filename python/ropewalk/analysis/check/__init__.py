@@ -8,7 +8,7 @@ from .api import capture
 from .findings import Violation
 from .notes import Note
 from .packets import PacketFileError
-from .report import ConnectionFigures, DirectionFigures, Ranked, Report, SubflowFigures
+from .result import ConnectionFigures, DirectionFigures, Ranked, Report, SubflowFigures
 
 __all__ = [
     "ConnectionFigures",

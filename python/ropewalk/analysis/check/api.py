@@ -26,7 +26,7 @@ from .packets import (
     read_packets,
 )
 from .pattern import check_pattern
-from .report import Report, count
+from .result import Report, count
 from .rules import Rule, Tcp, header
 from .verdict import judge
 

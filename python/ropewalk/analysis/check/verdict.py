@@ -8,7 +8,7 @@ from .connections import Connection, Direction, Subflow
 from .findings import Findings, format_endpoint
 from .notes import Kind
 from .packets import Address
-from .report import Report
+from .result import Report
 from .rules import Mptcp, Needs, Tcp
 
 RULES = {

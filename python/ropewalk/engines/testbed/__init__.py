@@ -2,7 +2,7 @@
 
 from ...support.programs import UnavailableError
 from .api import EMULATORS, doctor, testbed
-from .run import KernelRun
+from .result import KernelRun
 
 __all__ = [
     "EMULATORS",

@@ -15,7 +15,7 @@ from ...scenario import Given, Scenario
 from ...support import arguments
 from ..simulate import check_runs
 from .child import run_child
-from .run import KernelRun
+from .result import KernelRun
 
 EMULATORS = ("own", "netem")
 

@@ -13,8 +13,17 @@ or no data for the picture.
 
 from .export import FORMATS, check_format, save
 from .over_keys import heat_map, hull, series
-from .over_time import flows, goodput, overview, player_buffer, reorder_buffer, windows
-from .totals import airtime, delays, shares
+from .runs import (
+    airtime,
+    delays,
+    flows,
+    goodput,
+    overview,
+    player_buffer,
+    reorder_buffer,
+    shares,
+    windows,
+)
 
 __all__ = [
     "FORMATS",

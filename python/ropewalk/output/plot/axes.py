@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def draw_on(
-    results: Results,
     ax: On | None,
     width: Width | None,
     size: tuple[float, float],
     draw: Callable[[Axes], None],
+    labels: Callable[[], tuple[str, str]],
 ) -> On:
-    """Draw on the given axes, or on a new figure."""
+    """Draw on the given axes, or on a new figure with title and letters as of `picture`."""
     if ax is not None:
         if width is not None:
             raise ValueError("width is of a figure: ax has its own")
         with on_axes():
             draw(ax)  # type: ignore[arg-type]
         return ax
-    title, letters = title_and_letters(results)
+    title, letters = labels()
     with picture(*size, title=title, letters=letters, paper=width) as figure:
         draw(figure.subplots())
     return figure  # type: ignore[return-value]

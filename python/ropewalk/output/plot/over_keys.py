@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ... import units
 from ...support.arguments import argument_error, entries_of
 from ...units import heading, key_words, scale_of
-from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
+from ..style import BAND, INK, colour, legend, line, name_ticks
+from .axes import draw_on
 
 if TYPE_CHECKING:
     import polars as pl
@@ -367,15 +368,8 @@ def _drawn(
     size: tuple[float, float],
     draw: Any,
 ) -> On:
-    if ax is not None:
-        if width is not None:
-            raise ValueError("width is of a figure: ax has its own")
-        with on_axes():
-            draw(ax)
-        return ax
-    letters = "".join(
-        str(value) for name in points.columns if "." in name for value in points[name].unique()
-    )
-    with picture(*size, title=title, letters=letters, paper=width) as figure:
-        draw(figure.subplots())
-    return figure  # type: ignore[return-value]
+    def labels() -> tuple[str, str]:
+        keys = [name for name in points.columns if "." in name]
+        return title, "".join(str(value) for key in keys for value in points[key].unique())
+
+    return draw_on(ax, width, size, draw, labels)

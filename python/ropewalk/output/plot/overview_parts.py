@@ -30,13 +30,12 @@ def parts(results: Results, seeds: Sequence[int], columns: int) -> list[Part]:
 
     `columns` is the number of adjacent panels of windows.
     """
-    runs = [run for run in results.runs if run["seed"] in seeds]
     subflows = len(subflows_of(results, seeds))
     several = time_panels.has_flows(results)
     found: list[Part] = []
 
-    def add(height: float, panel: Callable[..., None], *of: Any) -> None:
-        found.append(Part(height, lambda room: panel(room.subplots(), *of)))
+    def add(height: float, panel: Callable[..., None]) -> None:
+        found.append(Part(height, lambda room: panel(room.subplots(), results, seeds)))
 
     def goodput(room: Any) -> None:
         if several:
@@ -56,16 +55,16 @@ def parts(results: Results, seeds: Sequence[int], columns: int) -> list[Part]:
             time_panels.reorder_buffer(axes, results, seeds)
 
     if several:
-        add(2.8, time_panels.flows, results, seeds)
+        add(2.8, time_panels.flows)
     found.append(Part(3.6, goodput))
     if time_panels.has_player_buffer(results):
-        add(2.4, time_panels.player_buffer, results, seeds)
+        add(2.4, time_panels.player_buffer)
     if subflows:
         found.append(Part(0.6 + 1.6 * math.ceil(subflows / columns), windows))
     found.append(Part(3.2, distributions))
     if total_panels.has_shares(results):
         links = results.link_flows["link"].n_unique()
-        add(1.4 + 0.4 * links, total_panels.shares, results, seeds)
-    if total_panels.has_radios(runs[0]):
-        add(1.2 + 0.4 * len(runs[0]["radios"]), total_panels.airtime, runs)
+        add(1.4 + 0.4 * links, total_panels.shares)
+    if total_panels.has_radios(results.runs[0]):
+        add(1.2 + 0.4 * len(results.runs[0]["radios"]), total_panels.airtime)
     return found

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from ...results import Results
+    from .timelines import Array
 
 
 def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
@@ -144,16 +145,7 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
     # Windows at the end of each step.
     ends = steps.edges[1:]
     axes.plot(ends, cwnd.mean, color=of, linewidth=1.2, linestyle=line(subflow), label="cwnd")
-    if cwnd.half is not None and cwnd.differs:
-        axes.fill_between(
-            ends,
-            np.maximum(cwnd.mean - cwnd.half, 0),
-            cwnd.mean + cwnd.half,
-            color=of,
-            alpha=BAND,
-            linewidth=0,
-            label=f"cwnd, {INTERVAL}",
-        )
+    _band_at(axes, ends, cwnd, of, f"cwnd, {INTERVAL}")
     axes.plot(
         ends,
         kilobytes["ssthresh_bytes"].mean,
@@ -206,11 +198,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     label, curve = BUFFERS["player_buffer_s"][0], steps.curve(held)
     ends = steps.edges[1:]
     axes.plot(ends, curve.mean, color=COLOURS[0], linewidth=1.2, label="held")
-    if curve.half is not None and curve.differs:
-        low, high = np.maximum(curve.mean - curve.half, 0), curve.mean + curve.half
-        axes.fill_between(
-            ends, low, high, color=COLOURS[0], alpha=BAND, linewidth=0, label=INTERVAL
-        )
+    _band_at(axes, ends, curve, COLOURS[0], INTERVAL)
     traffic = results.scenario.setup.first.traffic
     if traffic.buffer_max is not None:
         axes.axhline(
@@ -286,10 +274,15 @@ def _stacked(
     return Curve(curve.edges, top)
 
 
-def _band(
-    axes: Axes, curve: Curve, ink: str, label: str = INTERVAL, *, over: bool = False
-) -> None:
-    """Draw the interval around a mean if runs differ."""
+def _band_at(axes: Axes, ends: Array, curve: Curve, ink: str, label: str) -> None:
+    """Draw the interval around a mean at the ends of steps if runs differ."""
+    if curve.half is not None and curve.differs:
+        low, high = np.maximum(curve.mean - curve.half, 0), curve.mean + curve.half
+        axes.fill_between(ends, low, high, color=ink, alpha=BAND, linewidth=0, label=label)
+
+
+def _band(axes: Axes, curve: Curve, ink: str, *, over: bool) -> None:
+    """Draw the interval around the mean of each step if runs differ."""
     if curve.half is None or not curve.differs:
         return
     low, high = np.maximum(curve.mean - curve.half, 0), curve.mean + curve.half
@@ -302,7 +295,7 @@ def _band(
         facecolor=("white" if over else ink, 0.45 if over else BAND),
         edgecolor=(ink, 0.6) if over else "none",
         linewidth=0.5 if over else 0,
-        label=label,
+        label=INTERVAL,
     )
 
 

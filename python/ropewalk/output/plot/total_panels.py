@@ -78,9 +78,9 @@ def has_radios(run: Mapping[str, Any]) -> bool:
     return bool(run.get("radios"))
 
 
-def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
+def airtime(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Draw each radio's use of time as stacked shares, means of several runs."""
-    names, of_parts = chart_data.airtime(runs)
+    names, of_parts = chart_data.airtime([run for run in results.runs if run["seed"] in seeds])
     before = np.zeros(len(names))
     for part, (label, shade) in chart_data.AIRTIME.items():
         shares = of_parts[part]

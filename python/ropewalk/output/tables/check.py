@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..support.escape import printable
-from ..support.plurals import count_noun
+from ...support.escape import printable
+from ...support.plurals import count_noun
 
 if TYPE_CHECKING:
-    from ..analysis.check import ConnectionFigures, Report
+    from ...analysis.check import ConnectionFigures, Report
 
 SHOWN = 10
 """Largest number of printed list entries without ``--all``."""
