@@ -23,7 +23,7 @@ CASES = {
     "the eight": EIGHT,
 }
 TIMES = {"warmup": "3 s", "duration": "15 s"}
-SCHEDULER = {"bas": "earliest-arrival", "mptcp": "linux"}
+SCHEDULER = {"aggregation": "earliest-arrival", "mptcp": "linux"}
 
 
 @cache
@@ -34,7 +34,7 @@ def goodput() -> pl.DataFrame:
         rates = [float(link.split("/")[0]) for link in links.split("+")]
         row: dict[str, object] = {"links": name, "best link alone": max(rates) / sum(rates)}
         for buffer in ("4M", "1M"):
-            for method in ("bas", "mptcp"):
+            for method in ("aggregation", "mptcp"):
                 run = _run(links, method, buffer)
                 row[f"{method}, {buffer}"] = run["goodput_mbps"] / sum(rates)
         rows.append(row)
@@ -46,7 +46,7 @@ def thin() -> pl.DataFrame:
     """Return the delays of 200 bytes every 10 ms over 20/20 + 5/200."""
     changes = {"traffic.kind": "cbr", "traffic.rate": "160 kbit/s", "traffic.message": "200 B"}
     rows = []
-    for method in ("bas", "mptcp"):
+    for method in ("aggregation", "mptcp"):
         delay = _run("20/20+5/200", method, "4M", **changes)["delay_ms"]
         rows.append({"protocol": method, **{f"{key}, ms": delay[key] for key in delay}})
     return pl.DataFrame(rows)
@@ -61,8 +61,8 @@ def tables() -> list[Table]:
     shares = dict.fromkeys(goodput().columns[1:], ".3f")
     delays = dict.fromkeys(thin().columns[1:], ".1f")
     return [
-        Table("bas", "Goodput over the sum of link rates", goodput(), shares),
-        Table("bas-thin", "Delay of a thin stream over 20/20 + 5/200", thin(), delays),
+        Table("aggregation", "Goodput over the sum of link rates", goodput(), shares),
+        Table("aggregation-thin", "Delay of a thin stream over 20/20 + 5/200", thin(), delays),
     ]
 
 

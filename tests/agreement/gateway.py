@@ -131,7 +131,7 @@ def rates(case: str) -> float:
 
 def made(case: str, method: str, buffer: str = "4M", **keys: str) -> ropewalk.Scenario:
     """Return a case's links with a method: cubic, with that receive buffer."""
-    changes = {**TIMES, **(GATEWAY if method == "bas" else {}), **keys}
+    changes = {**TIMES, **(GATEWAY if method == "aggregation" else {}), **keys}
     return linux.scenario("+".join(CASES[case]), method, "cubic", buffer, **changes)
 
 
@@ -150,7 +150,7 @@ def cells() -> Iterator[Cell]:
     for case in CASES:
         for buffer in ("4M", "1M"):
             size = linux.SIZES[buffer]
-            yield Goodput("goodput", case, f"proxy {size}", made(case, "bas", buffer))
+            yield Goodput("goodput", case, f"proxy {size}", made(case, "aggregation", buffer))
             kernel = made(case, "mptcp", buffer)
             yield Goodput("goodput", case, f"MPTCP {size}", kernel, most_runs=1)
         for congestion in ("cubic", "bbr"):
@@ -158,7 +158,7 @@ def cells() -> Iterator[Cell]:
         yield Goodput("goodput", case, "best link", alone(case, 1), most_runs=1)
     for case in CASES:
         lossy = {"link.l1.loss": LOSS}
-        yield Goodput("goodput-loss", case, "proxy", made(case, "bas", **lossy))
+        yield Goodput("goodput-loss", case, "proxy", made(case, "aggregation", **lossy))
         yield Goodput("goodput-loss", case, "MPTCP", made(case, "mptcp", **lossy))
         yield Goodput("goodput-loss", case, "lossy link", alone(case, 1, **lossy), most_runs=1)
         other = alone(case, second(case))

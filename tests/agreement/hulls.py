@@ -60,7 +60,7 @@ OURS = "cheapest-in-time"
 TRANSPORTS = {
     "mptcp": 'protocol = "mptcp"',
     "mptcp, profile rfc": 'protocol = "mptcp"\nprofile = "rfc"',
-    "bas": 'protocol = "bas"',
+    "aggregation": 'protocol = "aggregation"',
 }
 KNOBS: dict[str, list[dict[str, Value]]] = {
     "linux": [{}],  # only for MPTCP
@@ -239,7 +239,7 @@ def points(scenarios: Sequence[VideoScenario], transport: str, folder: Path) -> 
         (one, scheduler, knob)
         for one in scenarios
         for scheduler, knobs in KNOBS.items()
-        if not (transport == "bas" and scheduler == "linux")
+        if not (transport == "aggregation" and scheduler == "linux")
         for knob in knobs
     ]
 
@@ -428,7 +428,7 @@ def main() -> None:
                 by_scenario(scenarios, costs, found[transport]),
                 {"bound": ".1f"},
             )
-            for transport in ("mptcp", "bas")
+            for transport in ("mptcp", "aggregation")
         ]
     else:
         bound = pl.DataFrame({"scenarios": [len(scenarios)], "least cost": [known]})

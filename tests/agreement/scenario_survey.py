@@ -1,4 +1,4 @@
-"""`bas` and the tunnel in random scenarios, compared with MPTCP and TCP on each link.
+"""`aggregation` and the tunnel in random scenarios, compared with MPTCP and TCP on each link.
 
     python tests/agreement/scenario_survey.py [--scenarios 1000] [--out DIR] [--json] [--write]
 
@@ -29,7 +29,7 @@ WAYS = ("up", "down")
 BOTH = "both ways"
 RUNS_AT_RANDOM = 5
 PROTOCOLS: dict[str, dict[str, Value]] = {
-    "bas": {"protocol": "bas", "scheduler": "earliest-arrival"},
+    "aggregation": {"protocol": "aggregation", "scheduler": "earliest-arrival"},
     "tunnel": {
         "protocol": "striped-tcp",
         "device": "tunnel",

@@ -18,14 +18,19 @@ from tables import ROOT, Table, write_into_pages
 Row = dict[str, Any]
 
 # Lower bounds of the ratio to TCP on the best link: for all but five of a thousand, and for all.
-BOUNDS = {"bas": (0.95, 0.85), "tunnel": (0.90, 0.80)}
+BOUNDS = {"aggregation": (0.95, 0.85), "tunnel": (0.90, 0.80)}
 QUANTILES = (0.0, 0.005, 0.05, 0.25, 0.5, 0.75, 1.0)
 WORST = 20
 """Number of the worst rows that are shown, with their scenarios."""
-BUFFERS = {"bas 4 MiB": "4 MiB", "bas 1 MiB": "1 MiB", "tunnel": "16 MiB"}
+BUFFERS = {"aggregation 4 MiB": "4 MiB", "aggregation 1 MiB": "1 MiB", "tunnel": "16 MiB"}
 """Measured methods with their buffers, which the compared TCP has, too."""
 PICTURE = ROOT / "docs/images/random-scenarios.png"
-ON_THE_PAGE = ("random-scenarios", "random-scenarios-kinds", "worst-bas 4 MiB", "worst-tunnel")
+ON_THE_PAGE = (
+    "random-scenarios",
+    "random-scenarios-kinds",
+    "worst-aggregation 4 MiB",
+    "worst-tunnel",
+)
 
 
 class Report:
@@ -175,7 +180,7 @@ class Report:
 def ratios(row: Row, method: str) -> dict[str, float]:
     """Return a method's results relative to those of others, where these are known."""
     found = {"best link": row["alone"][BUFFERS[method]]}
-    if method == "bas 4 MiB":
+    if method == "aggregation 4 MiB":
         found["MPTCP"] = row["MPTCP"]
     found["sum"] = row["sum"]
     return {f"{method} / {name}": _over(row[method], other) for name, other in found.items()}

@@ -18,7 +18,7 @@ quota = "6 MB"
 [transport]
 """
 FULL_PACKET = 1500
-TRANSPORTS = ('protocol = "bas"', 'protocol = "striped-tcp"\ndevice = "tunnel"')
+TRANSPORTS = ('protocol = "aggregation"', 'protocol = "striped-tcp"\ndevice = "tunnel"')
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -39,7 +39,7 @@ def of_the_dear(run):
     return run["links"][1]["delivered_bytes"]
 
 
-@pytest.mark.parametrize("protocol", ["mptcp", "bas"])
+@pytest.mark.parametrize("protocol", ["mptcp", "aggregation"])
 def test_steady_links_cost_no_more_than_with_mp_dash(protocol):
     links = {"wifi": 'rate = "3 Mbit/s"', "lte": 'rate = "15 Mbit/s"'}
     ours, theirs, fastest = (
@@ -52,7 +52,7 @@ def test_steady_links_cost_no_more_than_with_mp_dash(protocol):
     assert of_the_dear(ours) <= 0.6 * of_the_dear(fastest)
 
 
-@pytest.mark.parametrize("protocol", ["mptcp", "bas"])
+@pytest.mark.parametrize("protocol", ["mptcp", "aggregation"])
 def test_varying_links_cost_no_more_than_with_mp_dash(protocol, tmp_path, monkeypatch):
     monkeypatch.setattr(hulls, "DURATION", 300.0)
     dear, late = {}, {}
@@ -70,7 +70,7 @@ def test_varying_links_cost_no_more_than_with_mp_dash(protocol, tmp_path, monkey
     assert late["cheapest-in-time"] <= late["mp-dash"] + 3.0
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "mptcp", "bas"])
+@pytest.mark.parametrize("protocol", ["tcp", "mptcp", "aggregation"])
 @pytest.mark.parametrize(
     ("path", "kind", "key"),
     [
@@ -85,7 +85,7 @@ def test_kernel_and_simulator_have_equal_response_times(machine, path, kind, key
     )
     if kind == "chunks":
         # Neither the kernel nor this gateway uses prices.
-        scheduler = "min-rtt" if protocol == "bas" else "linux"
+        scheduler = "min-rtt" if protocol == "aggregation" else "linux"
         scenario = scenario.with_({"transport.scheduler": scheduler, "traffic.chunk": "1 s"})
     simulated, measured = (
         run(scenario, seed=3).runs[0][kind] for run in (ropewalk.simulate, ropewalk.testbed)

@@ -3,8 +3,8 @@
     python tests/agreement/varying.py [--runs 3] [--scenarios 30]
 
 Named cases (jitter, another's TCP), and random scenarios with at most `MAX_MBPS`, the testbed's
-limit: goodput of `bas`, MPTCP, and TCP on the best link; medians of some runs. Needs root and real
-time: with three runs, ten minutes for the cases and twenty for thirty random
+limit: goodput of `aggregation`, MPTCP, and TCP on the best link; medians of some runs. Needs root
+and real time: with three runs, ten minutes for the cases and twenty for thirty random
 scenarios.
 """
 
@@ -28,10 +28,10 @@ from tables import ROOT, Table, write_into_pages
 
 MAX_MBPS = 120.0
 REFERENCE = "varying-testbed.csv"
-METHODS = ("bas", "MPTCP", "best link")
+METHODS = ("aggregation", "MPTCP", "best link")
 SIZES: dict[str, Value] = {"receive_buffer": "4 MiB", "send_buffer": "4 MiB"}
 TRANSPORT: dict[str, dict[str, Value]] = {
-    "bas": scenario_survey.transport("bas 4 MiB"),
+    "aggregation": scenario_survey.transport("aggregation 4 MiB"),
     "MPTCP": scenario_survey.MPTCP | SIZES,
     "best link": scenario_survey.alone("l1") | SIZES,
 }
@@ -138,8 +138,8 @@ def compared(found: pl.DataFrame, jobs: list[Job], runs: int) -> pl.DataFrame:
         row = rows.setdefault(job.row, {"links": job.row})
         runs_of = found.filter(row=job.row, method=job.method)
         row[job.method] = runs_of["goodput_mbps"].median()
-        if job.method == "bas":
-            row["bas, simulated"] = job.simulated(runs)
+        if job.method == "aggregation":
+            row["aggregation, simulated"] = job.simulated(runs)
         others = runs_of["others_mbps"].median()
         if others is not None:
             row[f"other TCP, next to {job.method}"] = others
