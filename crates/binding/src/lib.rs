@@ -16,7 +16,7 @@ pyo3::create_exception!(
     ropewalk._core,
     ScenarioError,
     pyo3::exceptions::PyValueError,
-    "The scenario is wrong; the text names every error with its line and what is allowed."
+    "The scenario is wrong; the text names every error with its line and the allowed values."
 );
 
 /// JSON Schema of a scenario file, as JSON text.

@@ -186,7 +186,7 @@ impl Tap {
         self.flows.write(seen.flow, &seen.sent, &mut self.bytes);
         let comment = match seen.fate {
             Fate::Arrived => None,
-            Fate::Open => Some("on its way when the run ended".to_owned()),
+            Fate::Open => Some("in flight when the run ended".to_owned()),
             Fate::Spurious => Some("spurious: the receiver had it".to_owned()),
             Fate::Dropped(link) => Some(format!(
                 "dropped: the queue of {} was full",

@@ -56,7 +56,7 @@ fn example(verb: &Command) -> String {
     let name = verb.get_name();
     let mut text = format!(
         "# {NAME} {name}: copy this to /etc/ropewalk/{name}.toml, and take the # away before\n\
-         # the keys that you set. What would be done, or what is wrong, says\n\
+         # the keys that you set. This command prints the planned actions, or the errors:\n\
          # {NAME} {name} --config /etc/ropewalk/{name}.toml --check\n"
     );
     for arg in verb.get_arguments() {

@@ -50,7 +50,7 @@ impl Scenario {
         let Some(document) = document(text, &mut report) else {
             return Err(report
                 .finish()
-                .expect_err("what is no document is an error"));
+                .expect_err("a text that is no document is an error"));
         };
         let mut root = Node::from_document(&document);
         overrides::apply(&mut root, overrides, &mut report);
@@ -96,7 +96,7 @@ pub fn effective(text: &str, name: &str, overrides: &[(String, String)]) -> Resu
     let Some(document) = document(text, &mut report) else {
         return Err(report
             .finish()
-            .expect_err("what is no document is an error"));
+            .expect_err("a text that is no document is an error"));
     };
     let mut root = Node::from_document(&document);
     let edits = overrides::apply(&mut root, overrides, &mut report);

@@ -132,7 +132,7 @@ impl Kind {
                 limits::MAX_NAME_CHARS
             ),
             Kind::Pattern => format!(
-                r#"a name of 1 to {} characters without "/" and ".", in which one "*" may stand for a number"#,
+                r#"a name of 1 to {} characters without "/" and ".", in which one "*" may replace a number"#,
                 limits::MAX_NAME_CHARS
             ),
             Kind::Trace => "a trace file's name".to_owned(),

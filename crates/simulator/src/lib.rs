@@ -163,7 +163,7 @@ fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
             key: flow.key("profile"),
             value: "mptcp-ns3".to_owned(),
             what: "captured or logged",
-            allowed: "linux, ns-3, rfc; what the ns-3 module sends has no form on the wire"
+            allowed: "linux, ns-3, rfc; the packets of the ns-3 module have no form on the wire"
                 .to_owned(),
         }),
     }

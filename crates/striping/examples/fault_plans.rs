@@ -61,7 +61,7 @@ fn report(outcomes: &[(u64, Outcome)]) -> usize {
         all.rotate_left(1) ^ outcome.trace
     });
     println!(
-        "    {} faults, {} bytes delivered, {} sent again, at most {} waiting, longest stall {:.1} s, \
+        "    {} faults, {} bytes delivered, {} retransmitted, at most {} waiting, longest stall {:.1} s, \
          trace {trace:016x}",
         sum(|outcome| outcome.faults),
         sum(|outcome| outcome.bytes),

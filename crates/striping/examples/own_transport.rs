@@ -228,7 +228,7 @@ fn main() -> Result<(), ProtocolError> {
     for (name, breaks_at) in [("both pipes", Time::MAX), ("one breaks", BREAKS_AT)] {
         let done = transfer(&content, breaks_at)?;
         println!(
-            "{name}: {} bytes in {}, {} bytes sent again",
+            "{name}: {} bytes in {}, {} bytes retransmitted",
             done.received.len(),
             done.took,
             done.resent

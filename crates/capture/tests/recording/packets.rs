@@ -322,8 +322,8 @@ fn packet_bytes_equal_at_both_ends() {
         matched += 1;
     }
     let gone = with_comment(&sent, "lost").count() + with_comment(&sent, "dropped").count();
-    let on_their_way = with_comment(&sent, "on its way").count();
-    assert_eq!(matched + gone + on_their_way, at_sender.len());
+    let in_flight = with_comment(&sent, "in flight").count();
+    assert_eq!(matched + gone + in_flight, at_sender.len());
     assert!(matched > 1000);
 }
 

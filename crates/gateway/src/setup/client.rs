@@ -20,7 +20,7 @@ const LONGEST: u64 = 8192;
 /// Write the key and the configuration of a client, from the token that `setup relay` printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: over Wi-Fi and LTE; then either for all programs of this machine, or for those that ask
+Example: over Wi-Fi and LTE; then either for all programs of this machine, or for programs that ask
   sudo ropewalk-gateway setup client --link wifi=wlan0 --link lte=wwan0,cost=5
   sudo systemctl enable --now ropewalk-tunnel
   sudo systemctl enable --now ropewalk-proxy")]

@@ -192,7 +192,7 @@ fn relay_file(any: IpAddr, folder: &Path) -> String {
 listen = [\"{listen}\"]
 key = \"relay.key\"
 clients = \"clients\"
-# What clients may reach. The relay's own network is not public.
+# Destinations that clients may reach. The relay's own network is not public.
 allow = [\"public\"]
 "
     )
@@ -208,17 +208,17 @@ fn tunnel_file(any: IpAddr, networks: &[Prefix], folder: &Path) -> String {
     let networks: Vec<String> = networks.iter().map(|one| format!("\"{one}\"")).collect();
     format!(
         "\
-# The relay's end of Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` may stand
-# here; after a change: ropewalk-gateway tunnel --config {file} --check
+# The relay's end of Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is
+# allowed here; after a change: ropewalk-gateway tunnel --config {file} --check
 listen = \"{listen}\"
 key = \"relay.key\"
 clients = \"clients\"
 device = \"ropewalk0\"
 address = [{}]
-# What clients send leaves with this machine's own address.
+# Packets of clients leave with this machine's own address.
 hook = \"/usr/lib/ropewalk/tunnel-hook\"
 masquerade = true
-# What clients may reach. The relay itself and its own network are not public.
+# Destinations that clients may reach. The relay itself and its own network are not public.
 allow = [\"public\"]
 ",
         networks.join(", ")

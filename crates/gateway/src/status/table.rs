@@ -169,7 +169,7 @@ const LINK_COLUMNS: [Column<LinkSummary>; 24] = [
     number("in flight", |link| bytes(link.in_flight_bytes)),
     number("received", |link| bytes(link.received_bytes)),
     number("sent", |link| bytes(link.sent_bytes)),
-    optional("re-sent", |link| maybe(link.resent_bytes, bytes)),
+    optional("retrans", |link| maybe(link.resent_bytes, bytes)),
     optional("lost", |link| maybe(link.loss_ratio, percent)),
     optional("reordered", |link| maybe(link.reordered_ratio, percent)),
     optional("path MTU", |link| {
@@ -364,7 +364,7 @@ ropewalk proxy 0.1.0, up 1 h 2 min
   link  state        heard  rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent
   wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB
   lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB
-  link  re-sent  congestion  quota left  suspected
+  link  retrans  congestion  quota left  suspected
   wifi  16.4 kB       cubic           -          0
   lte   16.4 kB       cubic      5.0 GB          3
 streams

@@ -15,7 +15,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// # Panics
     /// With media, or without parts.
     pub fn divide(&mut self, parts: &[Range<usize>]) {
-        assert!(self.media.is_empty(), "wires only");
+        assert!(self.media.is_empty(), "no media");
         let parts = parts.iter();
         self.parts = parts
             .map(|hops| (hops.start, EventIndex::of(hops.len())))

@@ -48,7 +48,7 @@ fn decompose(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Vec<
         let mut at = from;
         while at != to {
             let next = used.iter().position(|step| step.from == at);
-            let step = used.remove(next.expect("what leads to a node leads on"));
+            let step = used.remove(next.expect("each step to a node has a next one"));
             at = step.to;
             steps.push(step);
         }

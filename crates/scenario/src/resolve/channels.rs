@@ -295,7 +295,7 @@ pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report
             let [one, other] = pair.map(|radio| &channel.radios[radio]);
             let km = distance_m(one.at, other.at) / 1e3;
             let problem = Problem::Incompatible(format!(
-                "{} hears {} from {km:.1} km away, and a frame would be on its way for a SIFS or more",
+                "{} hears {} from {km:.1} km away, and a frame would take a SIFS or more to arrive",
                 other.node, one.node,
             ));
             section

@@ -108,7 +108,7 @@ impl Flows<'_> {
         if flow.protocol == Protocol::MptcpNs3 {
             report.warnings.push(format!(
                 "{}: profile mptcp-ns3 is the MPTCP of an ns-3 module of 2011, not RFC 8684: it takes \
-                 what links of unequal delay bring for lost, and its {} is not the RFCs'",
+                 packets that links of unequal delay reorder for lost, and its {} is not the RFCs'",
                 flow.key("protocol"),
                 flow.transport.reordering.name()
             ));

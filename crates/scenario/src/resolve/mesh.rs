@@ -67,7 +67,7 @@ pub(super) fn mesh(
             };
             let problem = Problem::Incompatible(impossible.to_string());
             section.add_error(key, problem, report).allowed = Some(
-                "what such nodes in such an area can have: more of them, a longer range, less required"
+                "a requirement that such nodes can meet: more nodes, a longer range, fewer routes"
                     .to_owned(),
             );
             return None;

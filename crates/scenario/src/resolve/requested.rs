@@ -64,7 +64,7 @@ fn chunks(section: &Section, traces: &mut Traces, report: &mut Report) -> Chunks
     let (chunk, start) = (chunks.chunk(), chunks.buffer.unwrap_or(chunks.chunk()));
     for (key, least, what) in [
         ("buffer_max", chunk, "a chunk"),
-        ("buffer_max", start, "what the player starts with"),
+        ("buffer_max", start, "the player's initial buffer"),
     ] {
         if chunks.buffer_max < least && section.none_wrong(&["buffer", "buffer_max", "chunk"]) {
             let problem = Problem::BelowLeast(format!("{least}, {what}"));

@@ -23,7 +23,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             return Err(Error::Unsupported {
                 key: format!("link.{}.channel", link.name),
                 value: format!("{channel:?}"),
-                reason: "the testbed's links are wires, which contend for nothing and do not hear \
+                reason: "the testbed's links are wired, contend for nothing and do not hear \
                          each other; ropewalk simulate has the channel"
                     .to_owned(),
                 allowed: "rate, trace".to_owned(),
@@ -147,7 +147,7 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
         Traffic::Messages { message, .. } if message < MIN_DATAGRAM => Err(Error::Unsupported {
             key: "traffic.message".to_owned(),
             value: format!("\"{message}\""),
-            reason: "a datagram of the testbed tells its number".to_owned(),
+            reason: "a datagram of the testbed contains its number".to_owned(),
             allowed: format!("\"{MIN_DATAGRAM}\" or more"),
         }),
         Traffic::Messages { .. } => {
@@ -156,8 +156,8 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
         }
         Traffic::Bulk { .. } if scenario.flows.len() > 1 => {
             let reason =
-                "a bulk sender of datagrams does not see what others have at its first link";
-            let allowed = "traffic of kind \"cbr\" or \"poisson\", or no flow beside it";
+                "a bulk sender of datagrams does not see the rate of other flows at its first link";
+            let allowed = "traffic of kind \"cbr\" or \"poisson\", or no other flow";
             refuse("protocol", "\"udp\"".to_owned(), reason, allowed.to_owned())
         }
         Traffic::Bulk { .. } => Ok(()),
@@ -375,7 +375,7 @@ mod tests {
             ),
             (
                 "protocol = \"udp\"\n[traffic]\nkind = \"cbr\"\nrate = \"64 kbit/s\"\nmessage = \"7 B\"",
-                "traffic.message = \"7 B\": a datagram of the testbed tells its number; allowed here: \"8 B\" or more",
+                "traffic.message = \"7 B\": a datagram of the testbed contains its number; allowed here: \"8 B\" or more",
             ),
             (
                 "protocol = \"udp\"\nsegment = \"64 B\"",
@@ -383,7 +383,7 @@ mod tests {
             ),
             (
                 "protocol = \"udp\"\n[[competitor]]\npath = \"a\"",
-                "transport.protocol = \"udp\": a bulk sender of datagrams does not see what others have at its first link; allowed here: traffic of kind \"cbr\" or \"poisson\", or no flow beside it",
+                "transport.protocol = \"udp\": a bulk sender of datagrams does not see the rate of other flows at its first link; allowed here: traffic of kind \"cbr\" or \"poisson\", or no other flow",
             ),
             (
                 "delayed_ack = 4",
@@ -413,7 +413,7 @@ mod tests {
         let scenario = Scenario::parse(text, "x.toml", &[], &mut no_files).unwrap();
         assert_eq!(
             check(&scenario).unwrap_err().to_string(),
-            "link.a-b.channel = \"one\": the testbed's links are wires, which contend for nothing and \
+            "link.a-b.channel = \"one\": the testbed's links are wired, contend for nothing and \
              do not hear each other; ropewalk simulate has the channel; allowed here: rate, trace"
         );
     }

@@ -32,7 +32,7 @@ const MAX_SUBFLOWS: usize = 32;
 
 /// `struct tcp_info` of Linux 6.7 and later, for the offsets of its fields.
 #[repr(C)]
-#[allow(dead_code, reason = "its layout is what counts")]
+#[allow(dead_code, reason = "only its layout is used")]
 struct Layout {
     state: u8,
     ca_state_to_flags: [u8; 7],

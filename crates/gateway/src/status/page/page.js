@@ -238,7 +238,7 @@ function linkHeads(of) {
     { name: "sent", show: (link) => bytes(link.sent_bytes) },
   ];
   const optional = [
-    { key: "resent_bytes", name: "re-sent", show: (link) => bytes(link.resent_bytes) },
+    { key: "resent_bytes", name: "retrans", show: (link) => bytes(link.resent_bytes) },
     { key: "loss_ratio", name: "lost", show: (link) => percent(link.loss_ratio) },
     { key: "reordered_ratio", name: "reordered", show: (link) => percent(link.reordered_ratio) },
     { key: "path_mtu_bytes", name: "path MTU", title: "longest packet that it carries", show: (link) => String(link.path_mtu_bytes) },
