@@ -100,7 +100,7 @@ impl<'a> Endpoints<'a> {
         folder: &'a Path,
     ) -> Result<Endpoints<'a>, Failure> {
         let IpAddr::V4(address) = testbed.plan.server else {
-            return Err("IPv4 is what is tested here".into());
+            return Err("only IPv4 is tested here".into());
         };
         let paths = testbed.plan.paths.iter();
         let links = paths.map(|path| path.client[0].to_string()).collect();

@@ -63,13 +63,13 @@ fn main() -> Result<(), Failure> {
             delivery_delay(&chunks, rate).unwrap_or(UNTIL),
             gain_delay(&chunks).unwrap_or(UNTIL),
         ];
-        println!("{links}, {dark} dark, run {run}: {}", in_words(times));
+        println!("{links}, {dark} down, run {run}: {}", in_words(times));
         for (all, time) in found.iter_mut().zip(times) {
             all.push(time);
         }
     }
     println!(
-        "{links}, {dark} dark, median: {}",
+        "{links}, {dark} down, median: {}",
         in_words(found.map(median))
     );
     Ok(())

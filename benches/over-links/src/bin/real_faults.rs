@@ -334,7 +334,7 @@ impl Connection {
         sending.join().map_err(|_| "the writer panicked")?;
         let whole = received == self.down && verdict == self.up.to_be_bytes();
         if verdict.len() > 8 || verdict.len() == 8 && !whole {
-            return Err(format!("the server had not what was sent: {verdict:?}").into());
+            return Err(format!("the server lacks data that were sent: {verdict:?}").into());
         }
         Ok(Ended { received, whole })
     }

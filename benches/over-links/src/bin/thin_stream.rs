@@ -82,7 +82,7 @@ fn main() -> Result<(), Failure> {
             let quantile = |q: f64| delays[(q * (delays.len() - 1) as f64) as usize];
             println!(
                 "{links}, {congestion}, {}: {} messages, median {:.1} ms, p99 {:.1} ms, most {:.1} ms",
-                if bulk { "beside a download" } else { "alone" },
+                if bulk { "next to a download" } else { "alone" },
                 delays.len(),
                 quantile(0.5).as_secs_f64() * 1e3,
                 quantile(0.99).as_secs_f64() * 1e3,
