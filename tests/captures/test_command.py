@@ -35,7 +35,7 @@ def test_good_captures_are_shown(tmp_path):
         "connection 0: TCP, 10.0.1.1:40000 > 10.0.9.1:5001; 800 bytes there, 0 back;"
         " 0.018 s; closed by both ends" in done.stdout
     )
-    assert "10.0.1.1:40000: 11 segments, 7 with data, 2 of them again" in done.stdout
+    assert "10.0.1.1:40000: 11 segments, 7 with data, 2 of them retransmitted" in done.stdout
     assert "Comments:\n  1 x hello" in done.stdout
 
 

@@ -67,7 +67,7 @@ def test_subflows_on_one_path_stay_apart(two_links):
 def test_ways_that_agree_need_no_explanation(two_links):
     compared = ropewalk.compare(two_links, ways=["predict", "simulate"])
     far = [
-        each for each in compared.agreements if each.of != "sent again" and each.accuracy < 0.95
+        each for each in compared.agreements if each.of != "retransmitted" and each.accuracy < 0.95
     ]
     assert bool(compared.explanation) == bool(far)
 

@@ -41,7 +41,7 @@ def store_results(made: Storable, out: Path | None, pictures: list[Path]) -> lis
         kept = storage.keep(made, out)
         also = ", ".join(path.name for path in kept[1:])
         if kept:
-            written.append(f"picture: {kept[0]}" + (f" (beside it: {also})" if also else ""))
+            written.append(f"picture: {kept[0]}" + (f" (next to it: {also})" if also else ""))
         written.append(f"tables:  {out / folders.TABLES}")
     return written
 

@@ -65,7 +65,7 @@ def advise_combined(
         )
     return Advice(
         question="together",
-        title="What do all changes together give?",
+        title="How much do all changes together give?",
         answer=answer,
         settings=best.changes,
         numbers={} if share is None else {"gain_over_present": share},

@@ -79,7 +79,7 @@ def advise_least_cost(evaluator: Evaluator, paths: Paths, wish: RateRequirement)
     """Split a rate over paths at least cost within a delay; compare with the present scheduler."""
     setup = evaluator.scenario.setup
     wanted = f"{wish.rate * BITS_TO_MBPS:,.4g} Mbit/s"
-    title = "What is the least cost of a rate within a delay?"
+    title = "Which split carries a rate within a delay at least cost?"
     if not setup.has_prices:
         title = "Which links carry a rate within a delay?"
     if any(path.wireless for path in described(setup.with_paths(paths))):

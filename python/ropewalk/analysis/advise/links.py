@@ -181,7 +181,9 @@ def _answer(
         if other is not None and other is not advised:
             more = "" if judge.stream else f"{_more(advised, other)} "
             compared.append(f"{more}{what} ({_worth(judge, other)})")
-    text += (", beside " if judge.stream else ", ") + " and ".join(compared) if compared else ""
+    text += (
+        (", compared with " if judge.stream else ", ") + " and ".join(compared) if compared else ""
+    )
     if advised is not best:
         extra = len(_paths_of(best)) - len(names)
         lost = 1 - advised.goodput / best.goodput

@@ -24,8 +24,8 @@ DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99
 class Agreement:
     """Agreement of two ways in one quantity.
 
-    `of` is ``"goodput"``, ``"mean delay"``, ``"99 % delay"``, ``"share of dsl"``, ``"sent
-    again"``, ... `ones` and `others` have the values of each run.
+    `of` is ``"goodput"``, ``"mean delay"``, ``"99 % delay"``, ``"share of dsl"``,
+    ``"retransmitted"``, ... `ones` and `others` have the values of each run.
     """
 
     judged: str
@@ -171,7 +171,7 @@ def _quantities(run: Mapping[str, float]) -> Iterator[tuple[tuple[str, str], flo
             yield (f"share of {name}", "%"), 100 * run[f"subflows.{name}.goodput_mbps"] / carried
     sent, again = total(run, "segments_sent"), total(run, "retransmissions")
     if sent and again is not None:
-        yield ("sent again", "%"), 100 * again / sent
+        yield ("retransmitted", "%"), 100 * again / sent
 
 
 def flat_runs(results: Any) -> list[dict[str, float]]:

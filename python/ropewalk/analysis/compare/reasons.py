@@ -87,7 +87,9 @@ def reasons(compared: ExplainedComparison) -> tuple[str, ...]:
     text: list[str] = []
     for pair in dict.fromkeys((each.judged, each.against) for each in compared.agreements):
         of_pair = [each for each in compared.agreements if (each.judged, each.against) == pair]
-        large = [each for each in of_pair if each.of != "sent again" and _differ(compared, each)]
+        large = [
+            each for each in of_pair if each.of != "retransmitted" and _differ(compared, each)
+        ]
         if large:
             text += _pair(compared, min(large, key=lambda each: each.accuracy or 0.0))
     return tuple(dict.fromkeys(text))

@@ -44,8 +44,8 @@ def demand(before: float, after: float, slot: float, rates: ArrayLike) -> float:
     estimate = (last - first) / length + taken
     if estimate < -1e-9 * taken:
         raise ValueError(
-            f"after is {last:g}: must be at least {first - taken * length:g}, what the subflows "
-            f"left of {first:g}"
+            f"after is {last:g}: must be at least {first - taken * length:g}, the rest of "
+            f"{first:g} that the subflows left"
         )
     return max(estimate, 0.0)
 

@@ -128,7 +128,7 @@ def least_cost_of_thresholds(
         first = int(np.argmax(lowest > most))
         raise ValueError(
             f"floor of subflow {first} is {lowest[first]:g}: must be at most {most[first]:g}, "
-            "what its window and network_threshold allow"
+            "the limit by its window and network_threshold"
         )
     needed = rate_needed(demand, send_threshold)
     if most.sum() < needed:

@@ -52,7 +52,7 @@ BUFFERS = {
 # Uses of a radio's time by key: name and colour.
 AIRTIME = {
     "data": ("data", COLOURS[0]),
-    "retries": ("data again", COLOURS[4]),
+    "retries": ("retries", COLOURS[4]),
     "ack": ("ACK", COLOURS[1]),
     "rts": ("RTS, CTS", COLOURS[3]),
     "defer": ("something to send, and waiting", "#d9d9d9"),

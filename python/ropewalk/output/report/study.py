@@ -79,7 +79,9 @@ def _credibility_pieces(
         yield Text(f"{restored.missing:,} are missing. {UNFINISHED}", "warning")
     if failed.height:
         yield Text(f"{failed.height:,} failed, and are in no mean:", "warning")
-        yield Source("What failed", "\n".join(failed["error"].unique(maintain_order=True)))
+        yield Source(
+            "Errors of failed runs", "\n".join(failed["error"].unique(maintain_order=True))
+        )
     if not study.rows.height:
         yield Text(NOTHING, "warning")
     elif study.has_intervals:

@@ -71,8 +71,8 @@ def _connections(report: Report, most: int | None) -> Iterator[str]:
                 for sent in subflow.sent:
                     yield (
                         f"    {sent.source}: {sent.segments} segments, {sent.data_segments} with"
-                        f" data, {sent.retransmitted} of them again; {sent.payload_bytes} bytes,"
-                        f" {sent.unique_bytes} unique"
+                        f" data, {sent.retransmitted} of them retransmitted;"
+                        f" {sent.payload_bytes} bytes, {sent.unique_bytes} unique"
                     )
     if most is not None and len(ranked) > most:
         yield f"and {len(ranked) - most} more connections: --all or --json has them"

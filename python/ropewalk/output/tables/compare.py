@@ -28,10 +28,10 @@ SUMMARY = {
     "waited at most (kB)": ("reordering.buffer_max_bytes", 1e-3, ",.0f"),
     "cost": ("cost", 1.0, ",.2f"),
 }
-SUMS = {"sent again": "retransmissions", "timeouts": "timeouts"}
+SUMS = {"retransmitted": "retransmissions", "timeouts": "timeouts"}
 SUBFLOW = {
     "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
-    "sent again": ("retransmissions", 1.0, ",.0f"),
+    "retransmitted": ("retransmissions", 1.0, ",.0f"),
 }
 FLOW = {
     "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),

@@ -167,7 +167,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     sent = sum(subflow.get("segments_sent", 0) for subflow in subflows)
     again = sum(subflow["retransmissions"] for subflow in subflows)
     if sent:
-        yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
+        yield "retransmitted", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     yield from _cost_and_quota(mean)
     if "jain_index" in mean:
         yield "fairness", f"{known('jain_index', 3)} of 1, Jain's index over the flows' goodputs"
@@ -280,7 +280,7 @@ def _subflows(entries: list[dict[str, Any]]) -> EntryTable:
         "goodput\nMbit/s": ("goodput_mbps", 1, ",.2f"),
         "share": ("share", 1, ".1%"),
         "segments": ("segments_sent", 1, ",.0f"),
-        "sent\nagain": ("retransmissions", 1, ",.0f"),
+        "re-\ntrans": ("retransmissions", 1, ",.0f"),
         "spu-\nrious": ("spurious_retransmissions", 1, ",.0f"),
         "recov-\neries": ("fast_recoveries", 1, ",.0f"),
         "time-\nouts": ("timeouts", 1, ",.0f"),
@@ -304,7 +304,7 @@ def _links(entries: list[dict[str, Any]]) -> EntryTable:
 
 AIRTIME = {
     "data": ("data", 1, ".1%"),
-    "again": ("retries", 1, ".1%"),
+    "re-\ntries": ("retries", 1, ".1%"),
     "ACK": ("ack", 1, ".1%"),
     "RTS,\nCTS": ("rts", 1, ".1%"),
     "waiting": ("defer", 1, ".1%"),
