@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
@@ -260,14 +260,7 @@ class Results(Displayable):
     @cached_property
     def connection(self) -> pl.DataFrame:
         """One row per run and step, for the whole connection; empty without `step`."""
-        import polars as pl
-
-        frames = []
-        for seed, flow, _, recorded in self._recorded_flows():
-            columns = recorded.connection_timeline()
-            if columns is not None:
-                frames.append(_columns(seed, flow, columns))
-        return pl.concat(frames) if frames else pl.DataFrame()
+        return self._of_flows(lambda recorded: recorded.connection_timeline())
 
     @cached_property
     def competitor_timeline(self) -> pl.DataFrame:
@@ -301,13 +294,7 @@ class Results(Displayable):
 
         One row per run and non-empty bin; ``up_to_ms`` is the bin's upper edge.
         """
-        import polars as pl
-
-        frames = [
-            _columns(seed, flow, recorded.delay_bins())
-            for seed, flow, _, recorded in self._recorded_flows()
-        ]
-        return pl.concat(frames)
+        return self._of_flows(lambda recorded: recorded.delay_bins())
 
     @cached_property
     def reordering(self) -> pl.DataFrame:
@@ -387,6 +374,19 @@ class Results(Displayable):
             yield seed, first, [subflow["link"] for subflow in run["subflows"]], recorded
             for flow in further:
                 yield seed, flow.name, flow.links, flow
+
+    def _of_flows(
+        self, columns: Callable[[FlowRecording], Mapping[str, NDArray[Any]] | None]
+    ) -> pl.DataFrame:
+        """Return a frame of all flows' columns; an empty one if none has them."""
+        import polars as pl
+
+        frames = [
+            _columns(seed, flow, known)
+            for seed, flow, _, recorded in self._recorded_flows()
+            if (known := columns(recorded)) is not None
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
 
     def _entries(self, key: str) -> Iterator[dict[str, Any]]:
         for run in self.runs:

@@ -21,23 +21,11 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Station:
-    """A node's radio on one channel.
+    """A node's radio on one channel, with its position in m.
 
-    Attributes
-    ----------
-    node, channel : str
-    at : tuple of float
-        Position, m.
-    radio : PhyTiming
-        PHY parameters; with a rate control, the rate is the best for the mean SNR or the fastest.
-    rate_control : str or None
-        ``"arf"``, ``"aarf"`` or ``"ideal"``; None with a fixed rate.
-    rts_above : int or None
-        Size above which frames use RTS/CTS, bytes; None without RTS.
-    power_dbm, antenna_gain_db, noise_figure_db : float
-        Transmit power, antenna gain, and the receiver's noise figure.
-    sensitivity_dbm, sense_dbm : float
-        Power below which no frame is received, and power from which the medium is busy.
+    With a `rate_control` (``"arf"``, ``"aarf"`` or ``"ideal"``), the rate of `radio` is the best
+    for the mean SNR or the fastest. Frames of more than `rts_above` bytes use RTS/CTS, none if it
+    is None. No frame is received below `sensitivity_dbm`, and the medium is busy from `sense_dbm`.
     """
 
     node: str
@@ -62,16 +50,9 @@ class Station:
 class ChannelModel:
     """Properties of a channel, common to its radios.
 
-    Attributes
-    ----------
-    name : str
-    propagation : Propagation
-    fading : sequence of (float, float)
-        Pairs of a distance in m and Nakagami's m from there on; empty without fading.
-    error_model : str
-        ``"nist"``, ``"table"`` (ns-3's for OFDM), ``"own table"`` or ``"none"``.
-    losses_db : mapping of (str, str) to float
-        Measured losses by sender and receiver.
+    `fading` has pairs of a distance in m and Nakagami's m from there on. `error_model` is
+    ``"nist"``, ``"table"`` (ns-3's for OFDM), ``"own table"`` or ``"none"``. `losses_db` has
+    measured losses by sender and receiver.
     """
 
     name: str

@@ -26,27 +26,13 @@ MIN_DB = -100.0  # replaces minus infinity
 
 @dataclass(frozen=True)
 class Budget:
-    """Budget of a wireless link.
+    """Budget of a wireless link for packets of one size.
 
-    Attributes
-    ----------
-    link : WirelessLink
-    distance_m : float
-        Distance between its ends.
-    power_dbm, snr_db : float or None
-        Mean received power and SNR; None where nothing is received.
-    rate_mbps : float
-    needed_snr_db : float or None
-        Mean SNR for a frame error ratio of 0.1 without fading, and for the receiver's sensitivity.
-        None where errors do not depend on noise, or come from a table.
-    frame_error_ratio : float
-        Ratio of transmissions in error by noise, fading and configured loss, without collisions.
-    exchange : Exchange
-        Times of a frame, DIFS to ACK.
-    packet_bytes, payload_bytes : int
-        Sizes of the packets that the budget is for.
-    most_mbps : float
-        Payload rate of the link alone.
+    Mean received power and SNR are None where nothing is received. `needed_snr_db` is the mean SNR
+    for a frame error ratio of 0.1 without fading, and for the receiver's sensitivity; None where
+    errors do not depend on noise, or come from a table. `frame_error_ratio` covers noise, fading
+    and configured loss, no collisions. `exchange` has the times of a frame, DIFS to ACK, and
+    `most_mbps` is the payload rate of the link alone.
     """
 
     link: WirelessLink

@@ -36,6 +36,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,14 +133,7 @@ class SojournTime:
         """
         from scipy.special import gammainc
 
-        def at(time: float) -> float:
-            stages, (waited, _, weights) = self._stages, self._late
-            x = self._total * time
-            early = stages @ gammainc(np.arange(1, len(stages) + 1), x)
-            late = weights @ np.maximum(gammainc(waited, x) - self._unserved(time), 0.0)
-            return min(float(early + late), 1.0)
-
-        return _each(at, t)
+        return self._share(t, gammainc, lambda over, rest: np.maximum(over - rest, 0.0))
 
     def sf(self, t: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of a sojourn time above t, in seconds.
@@ -154,14 +148,7 @@ class SojournTime:
         """
         from scipy.special import gammaincc
 
-        def at(time: float) -> float:
-            stages, (waited, _, weights) = self._stages, self._late
-            x = self._total * time
-            early = stages @ gammaincc(np.arange(1, len(stages) + 1), x)
-            late = weights @ (gammaincc(waited, x) + self._unserved(time))
-            return min(float(early + late), 1.0)
-
-        return _each(at, t)
+        return self._share(t, gammaincc, np.add)
 
     def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
         """Return the sojourn time that a packet does not exceed with a probability.
@@ -204,6 +191,23 @@ class SojournTime:
             return brentq(missing, 0.0, latest, xtol=latest * 1e-15, rtol=1e-13)
 
         return np.reshape([at(float(share)) for share in wanted.flat], wanted.shape)
+
+    def _share(
+        self, t: ArrayLike, of_stages: Callable[..., Any], with_rest: Callable[..., Any]
+    ) -> NDArray[np.float64]:
+        """Return a share of packets at each time, from that of the Erlang distributions.
+
+        `with_rest` adds the packets of which only the late part's service remains.
+        """
+
+        def at(time: float) -> float:
+            stages, (waited, _, weights) = self._stages, self._late
+            x = self._total * time
+            early = stages @ of_stages(np.arange(1, len(stages) + 1), x)
+            late = weights @ with_rest(of_stages(waited, x), self._unserved(time))
+            return min(float(early + late), 1.0)
+
+        return _each(at, t)
 
     @cached_property
     def _total(self) -> float:

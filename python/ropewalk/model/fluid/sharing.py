@@ -95,15 +95,9 @@ class _WindowRoom:
 class _SubflowProfile:
     """Properties of the subflows that do not depend on L.
 
-    Attributes
-    ----------
-    flows : list of (float, float, float, float, float)
-        Window, round trip, pacing rate, highest rate, and delay of data that need not wait for the
-        congestion window.
-    back : float
-        Shortest reverse delay.
-    enough : float
-        L at which every subflow fills its congestion window.
+    `flows` has window, round trip, pacing rate, highest rate, and delay of data that need not wait
+    for the congestion window; `back` is the shortest reverse delay, and `enough` the L at which
+    every subflow fills its congestion window.
     """
 
     flows: list[tuple[float, float, float, float, float]]

@@ -154,16 +154,9 @@ def least_cost(
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem (10) in checked arrays.
+    """Problem (10) in checked arrays, named as the arguments of `least_cost`.
 
-    Attributes
-    ----------
-    demand : float
-        Rate of the application, packets per second.
-    capacity, loss, cost, limit : numpy.ndarray, shape (n,)
-        As the arguments of `least_cost`.
-    half : numpy.ndarray, shape (n,)
-        (M - 1 + c RTT_min) / 2, so that (4) is half / (c - x).
+    `half` is (M - 1 + c RTT_min) / 2, so that (4) is half / (c - x).
     """
 
     demand: float
