@@ -54,7 +54,7 @@ function span(seconds) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-// What was, and what is.
+// Groups of links: associations, and tunnels.
 
 function groupsOf(status) {
   const associations = status.associations.map((of) => ({ ...of, group: of.id }));
@@ -227,10 +227,10 @@ function linkHeads(of) {
   const heads = [
     { name: "link", show: named },
     { name: "state", word: true, show: (link) => element("span", link.state, `state ${link.state}`) },
-    { name: "heard", title: "how long ago something last came by it", show: (link) => link.last_heard_s === undefined ? "–" : `${span(link.last_heard_s)} ago` },
+    { name: "heard", title: "time since the last packet from this link", show: (link) => link.last_heard_s === undefined ? "–" : `${span(link.last_heard_s)} ago` },
     { name: "received Mbit/s", show: (link) => mbps(link.rate_mbps?.received) },
     { name: "sent Mbit/s", show: (link) => mbps(link.rate_mbps?.sent) },
-    { name: "sent at most", title: "greatest Mbit/s of late at which what was sent was delivered: the link carries no more, or no more was sent", show: (link) => mbps(link.delivery_rate_mbps) },
+    { name: "sent at most", title: "highest recent delivery rate, Mbit/s: the link carries no more, or no more was sent", show: (link) => mbps(link.delivery_rate_mbps) },
     { name: "rtt ms", show: (link) => ms(link.rtt_ms) },
     { name: "min rtt ms", show: (link) => ms(link.min_rtt_ms) },
     { name: "in flight", show: (link) => bytes(link.in_flight_bytes) },
@@ -277,7 +277,7 @@ function card(of) {
   }
   if (of.mtu_bytes !== undefined) notes.push(`MTU ${of.mtu_bytes}`);
   if (of.hold_ms !== undefined) notes.push(`packets held up to ${ms(of.hold_ms)} ms`);
-  if (of.repaired_packets) notes.push(`${of.repaired_packets} lost packets sent again`);
+  if (of.repaired_packets) notes.push(`${of.repaired_packets} lost packets retransmitted`);
   title.append(element("small", notes.filter((note) => note !== undefined).join(" · ")));
   made.append(title);
   const heads = linkHeads(of);
