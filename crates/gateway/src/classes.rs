@@ -5,25 +5,26 @@
 //! link that delivers them in time. Bulk data have no deadline, and take only the cheapest link.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Time, named};
 use ropewalk_striping::{Deadline, SchedulerConfig};
 
 /// Longest deadline.
 pub const LONGEST: Time = Time::from_secs(60);
 
-/// Class of a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// As soon as possible.
-    Interactive,
-    /// Within a given time.
-    Streaming,
-    /// At the lowest price.
-    #[default]
-    Bulk,
+named! {
+    /// Class of a stream.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Class {
+        /// As soon as possible.
+        Interactive = "interactive",
+        /// Within a given time.
+        Streaming = "streaming",
+        /// At the lowest price.
+        #[default]
+        Bulk = "bulk",
+    }
 }
 
 /// Deadline of a stream's data.
@@ -143,20 +144,6 @@ fn knows_deadlines(scheduler: &SchedulerConfig) -> bool {
     matches!(scheduler, CheapestInTime(_) | MpDash(_))
 }
 
-impl Class {
-    const ALL: [Class; 3] = [Class::Interactive, Class::Streaming, Class::Bulk];
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Class::Interactive => "interactive",
-            Class::Streaming => "streaming",
-            Class::Bulk => "bulk",
-        })
-    }
-}
-
 impl FromStr for ClassRule {
     type Err = String;
 
@@ -165,14 +152,13 @@ impl FromStr for ClassRule {
             "allowed: CLASS=PORT,PORT or CLASS=*, with interactive, streaming or bulk";
         let wrong = || format!("no such class; {ALLOWED}");
         let (class, ports) = text.split_once('=').ok_or_else(wrong)?;
-        let class = Class::ALL.into_iter().find(|one| one.to_string() == class);
         let port = |text: &str| match text.parse() {
             _ if text == "*" => Ok(None),
             Ok(port) if port > 0 => Ok(Some(port)),
             _ => Err(format!("{text:?} is no port; {ALLOWED}")),
         };
         Ok(ClassRule {
-            class: class.ok_or_else(wrong)?,
+            class: Class::from_name(class).ok_or_else(wrong)?,
             ports: ports.split(',').map(port).collect::<Result<_, _>>()?,
         })
     }

@@ -42,6 +42,7 @@
 mod bytes;
 mod decimal;
 mod error;
+mod named;
 mod parse;
 mod rate;
 mod time;

@@ -1,29 +1,5 @@
 //! A resolved scenario: defaults filled in, references resolved.
 
-/// Names of an enum's values in scenario files.
-macro_rules! named {
-    ($type:ident: $($value:ident = $name:literal),+ $(,)?) => {
-        impl $type {
-            /// All values, in documentation order.
-            pub const ALL: &'static [$type] = &[$($type::$value),+];
-
-            /// Name in scenario files.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($type::$value => $name),+
-                }
-            }
-
-            /// Value with this name.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<$type> {
-                $type::ALL.iter().copied().find(|one| one.name() == name)
-            }
-        }
-    };
-}
-
 mod mesh;
 mod protocol;
 mod quota;

@@ -1,36 +1,12 @@
 //! Configuration of an endpoint, as resolved from the `[transport]` table of a scenario file.
 
-use ropewalk_quantities::Bytes;
+use ropewalk_quantities::{Bytes, named};
 
 use crate::congestion::{self, CongestionConfig, Controller};
 use crate::initial_window::InitialWindow;
 use crate::memory::sent_overhead;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
-
-/// Declares an enum whose variants have names in scenario files.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            /// All values, in the order of the documentation.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
-
-            /// Name in a scenario file.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-
-            /// Returns the value of this name.
-            pub fn from_name(name: &str) -> Option<$name> {
-                $name::ALL.iter().copied().find(|value| value.name() == name)
-            }
-        }
-    };
-}
 
 mod parts;
 mod profile;
@@ -49,7 +25,8 @@ const MAPPING: u64 = 12;
 
 named! {
     /// IP version below the segments.
-    IpVersion {
+    #[derive(Hash)]
+    pub enum IpVersion {
         /// RFC 791.
         V4 = "ipv4",
         /// RFC 8200.

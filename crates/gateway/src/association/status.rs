@@ -204,7 +204,7 @@ fn stream(state: &State, id: StreamId, entry: &StreamEntry) -> Option<document::
     Some(document::StreamSummary {
         id: id.0.into(),
         target: entry.target.clone(),
-        class: Some(entry.urgency.class().to_string()),
+        class: Some(entry.urgency.class().name().to_owned()),
         age_s: entry.began.elapsed().as_secs_f64(),
         sent_bytes: written.saturating_sub(unsent),
         received_bytes: known.read.as_u64() + in_order,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use ropewalk_quantities::named;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of streams listed per association: the busiest.
@@ -34,18 +35,20 @@ pub struct Document {
     pub refused: BTreeMap<String, u64>,
 }
 
-/// Role of a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GatewayRole {
-    /// Relay.
-    Relay,
-    /// Client with a proxy.
-    Proxy,
-    /// Client for the programs that it started.
-    Exec,
-    /// Either end of a tunnel.
-    Tunnel,
+named! {
+    /// Role of a gateway.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum GatewayRole {
+        /// Relay.
+        Relay = "relay",
+        /// Client with a proxy.
+        Proxy = "proxy",
+        /// Client for the programs that it started.
+        Exec = "exec",
+        /// Either end of a tunnel.
+        Tunnel = "tunnel",
+    }
 }
 
 /// Association: streams over links to a peer.
@@ -119,43 +122,22 @@ pub struct TunnelSummary {
     pub links: Vec<LinkSummary>,
 }
 
-/// State of a tunnel's session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SessionState {
-    /// Relay: the client has no session.
-    #[default]
-    Closed,
-    /// Client: the relay has not answered yet, or not for ten minutes.
-    Handshaking,
-    /// Client: the relay refuses it.
-    Refused,
-    /// Client: there are keys, but nothing has arrived for 5 s.
-    Silent,
-    /// Both ends have keys and receive from each other.
-    Up,
-}
-
-impl SessionState {
-    /// All states.
-    pub const ALL: [SessionState; 5] = [
-        SessionState::Closed,
-        SessionState::Handshaking,
-        SessionState::Refused,
-        SessionState::Silent,
-        SessionState::Up,
-    ];
-
-    /// Returns its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SessionState::Closed => "closed",
-            SessionState::Handshaking => "handshaking",
-            SessionState::Refused => "refused",
-            SessionState::Silent => "silent",
-            SessionState::Up => "up",
-        }
+named! {
+    /// State of a tunnel's session.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SessionState {
+        /// Relay: the client has no session.
+        #[default]
+        Closed = "closed",
+        /// Client: the relay has not answered yet, or not for ten minutes.
+        Handshaking = "handshaking",
+        /// Client: the relay refuses it.
+        Refused = "refused",
+        /// Client: there are keys, but nothing has arrived for 5 s.
+        Silent = "silent",
+        /// Both ends have keys and receive from each other.
+        Up = "up",
     }
 }
 
@@ -252,52 +234,20 @@ pub struct Rates {
     pub received: f64,
 }
 
-/// State of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LinkState {
-    /// It is in use.
-    Up,
-    /// Nothing arrived recently: it is probed, and bytes in flight were retransmitted on others.
-    Suspected,
-    /// It is being connected.
-    Dialling,
-    /// Unusable: no interface or address, removed, on standby, quota used up, or path MTU of zero.
-    #[default]
-    Down,
-}
-
-impl LinkState {
-    /// All states.
-    pub const ALL: [LinkState; 4] = [
-        LinkState::Up,
-        LinkState::Suspected,
-        LinkState::Dialling,
-        LinkState::Down,
-    ];
-
-    /// Returns its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            LinkState::Up => "up",
-            LinkState::Suspected => "suspected",
-            LinkState::Dialling => "dialling",
-            LinkState::Down => "down",
-        }
-    }
-}
-
-impl GatewayRole {
-    /// Returns its name in the document.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            GatewayRole::Relay => "relay",
-            GatewayRole::Proxy => "proxy",
-            GatewayRole::Exec => "exec",
-            GatewayRole::Tunnel => "tunnel",
-        }
+named! {
+    /// State of a link.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LinkState {
+        /// It is in use.
+        Up = "up",
+        /// Nothing arrived recently: it is probed, and bytes in flight were retransmitted on others.
+        Suspected = "suspected",
+        /// It is being connected.
+        Dialling = "dialling",
+        /// Unusable: no interface or address, removed, on standby, quota used up, or path MTU of zero.
+        #[default]
+        Down = "down",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::named;
 
 use super::Deployment;
 use crate::routing::{Method, RouteRequest, Routing};
@@ -43,35 +44,15 @@ pub enum Placement {
     At(Vec<[f64; 2]>),
 }
 
-/// Requirements on a deployment's links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Require {
-    /// No requirement.
-    None,
-    /// A route from the source to the destination.
-    Endpoints,
-    /// Connectivity of all nodes.
-    Connected,
-}
-
-impl Require {
-    /// All requirements.
-    pub const ALL: [Require; 3] = [Require::None, Require::Endpoints, Require::Connected];
-
-    /// Returns the name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Require::None => "none",
-            Require::Endpoints => "endpoints",
-            Require::Connected => "connected",
-        }
-    }
-
-    /// Returns the requirement of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Require> {
-        Require::ALL.into_iter().find(|one| one.name() == name)
+named! {
+    /// Requirements on a deployment's links.
+    pub enum Require {
+        /// No requirement.
+        None = "none",
+        /// A route from the source to the destination.
+        Endpoints = "endpoints",
+        /// Connectivity of all nodes.
+        Connected = "connected",
     }
 }
 

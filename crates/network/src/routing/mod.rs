@@ -23,6 +23,8 @@
 //! assert_eq!(found.routes[1].nodes, [0, 2, 3]);
 //! ```
 
+use ropewalk_quantities::named;
+
 mod graph;
 mod greedy;
 mod least;
@@ -32,27 +34,29 @@ mod zone;
 
 pub use graph::{Graph, GraphRoute};
 
-/// Elements that routes must not share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// Only the shortest route.
-    Shortest,
-    /// Links.
-    LinkDisjoint,
-    /// Nodes except the ends.
-    NodeDisjoint,
-    /// Nodes except the ends, and two inner nodes joined by a link: with links by radio range, inner nodes
-    /// of different routes are out of range of each other.
-    ZoneDisjoint,
+named! {
+    /// Elements that routes must not share, from the least to the most disjoint.
+    pub enum Routing {
+        /// Only the shortest route.
+        Shortest = "shortest",
+        /// Links.
+        LinkDisjoint = "link-disjoint",
+        /// Nodes except the ends.
+        NodeDisjoint = "node-disjoint",
+        /// Nodes except the ends, and two inner nodes joined by a link: with links by radio range, inner
+        /// nodes of different routes are out of range of each other.
+        ZoneDisjoint = "zone-disjoint",
+    }
 }
 
-/// Method of route search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// The shortest, then the shortest one disjoint from it, and so on.
-    Greedy,
-    /// The largest number of routes, with the least total weight.
-    Optimal,
+named! {
+    /// Method of route search.
+    pub enum Method {
+        /// The shortest, then the shortest one disjoint from it, and so on.
+        Greedy = "greedy",
+        /// The largest number of routes, with the least total weight.
+        Optimal = "optimal",
+    }
 }
 
 /// Request for routes.
@@ -82,56 +86,12 @@ pub struct FoundRoutes {
 pub const MAX_STEPS: u64 = 2_000_000;
 
 impl Routing {
-    /// All routings, from the least to the most disjoint.
-    pub const ALL: [Routing; 4] = [
-        Routing::Shortest,
-        Routing::LinkDisjoint,
-        Routing::NodeDisjoint,
-        Routing::ZoneDisjoint,
-    ];
     /// Routings that give several routes.
     pub const DISJOINT: [Routing; 3] = [
         Routing::LinkDisjoint,
         Routing::NodeDisjoint,
         Routing::ZoneDisjoint,
     ];
-
-    /// Returns the name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Routing::Shortest => "shortest",
-            Routing::LinkDisjoint => "link-disjoint",
-            Routing::NodeDisjoint => "node-disjoint",
-            Routing::ZoneDisjoint => "zone-disjoint",
-        }
-    }
-
-    /// Returns the routing of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Routing> {
-        Routing::ALL.into_iter().find(|one| one.name() == name)
-    }
-}
-
-impl Method {
-    /// All methods.
-    pub const ALL: [Method; 2] = [Method::Greedy, Method::Optimal];
-
-    /// Returns the name in a scenario file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Greedy => "greedy",
-            Method::Optimal => "optimal",
-        }
-    }
-
-    /// Returns the method of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Method> {
-        Method::ALL.into_iter().find(|one| one.name() == name)
-    }
 }
 
 impl RouteRequest {

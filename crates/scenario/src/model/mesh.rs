@@ -2,6 +2,7 @@
 
 use ropewalk_network::mesh::{GeneratedMesh, MeshGenerator};
 use ropewalk_network::routing::{FoundRoutes, RouteRequest};
+use ropewalk_quantities::named;
 
 /// Settings of `[mesh]`, and the generated nodes, links and paths.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,20 +30,19 @@ pub struct Mesh {
     pub disjoint: [usize; 3],
 }
 
-/// Link weight that routes minimise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeshWeight {
-    /// Number of links.
-    Hops,
-    /// Distance in millimetres.
-    Distance,
-    /// Expected number of transmissions (ETX), in millionths.
-    Etx,
-    /// Airtime in nanoseconds.
-    Airtime,
+named! {
+    /// Link weight that routes minimise.
+    pub enum MeshWeight {
+        /// Number of links.
+        Hops = "hops",
+        /// Distance in millimetres.
+        Distance = "distance",
+        /// Expected number of transmissions (ETX), in millionths.
+        Etx = "etx",
+        /// Airtime in nanoseconds.
+        Airtime = "airtime",
+    }
 }
-
-named! { MeshWeight: Hops = "hops", Distance = "distance", Etx = "etx", Airtime = "airtime" }
 
 impl Mesh {
     /// Name of a node.

@@ -1,6 +1,6 @@
 //! Protocols that carry an application's stream.
 
-use ropewalk_quantities::Bytes;
+use ropewalk_quantities::{Bytes, named};
 use ropewalk_striping::tunnel::{SINGLE_PACKET_OVERHEAD, Scheduler};
 use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
@@ -37,14 +37,15 @@ pub struct VirtualDevice {
     pub scheduler: Scheduler,
 }
 
-/// Device that distributes the packets of `striped-tcp` over paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Device {
-    /// As in song-2018: packets take paths round-robin, without regard to queues, and are delivered
-    /// in order of arrival.
-    Naive,
-    /// The gateway's tunnel, which respects link rates and restores packet order.
-    Tunnel,
+named! {
+    /// Device that distributes the packets of `striped-tcp` over paths.
+    pub enum Device {
+        /// As in song-2018: packets take paths round-robin, without regard to queues, and are delivered
+        /// in order of arrival.
+        Naive = "naive",
+        /// The gateway's tunnel, which respects link rates and restores packet order.
+        Tunnel = "tunnel",
+    }
 }
 
 /// Settings of bandwidth aggregation, apart from its connections.
@@ -131,8 +132,6 @@ impl Protocol {
         }
     }
 }
-
-named! { Device: Naive = "naive", Tunnel = "tunnel" }
 
 impl Device {
     /// Default scheduler.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::{Bytes, Rate, Time, named};
 
 use super::Preset;
 
@@ -95,13 +95,14 @@ pub struct ThinkTime {
     pub thinking: ThinkDistribution,
 }
 
-/// Distribution of think times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThinkDistribution {
-    /// Exponentially distributed.
-    Exponential,
-    /// Constant.
-    Fixed,
+named! {
+    /// Distribution of think times.
+    pub enum ThinkDistribution {
+        /// Exponentially distributed.
+        Exponential = "exponential",
+        /// Constant.
+        Fixed = "fixed",
+    }
 }
 
 /// Pages loaded one after another.
@@ -143,21 +144,22 @@ pub struct PageObject {
     pub kind: ObjectKind,
 }
 
-/// The type of an object of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// Document.
-    Html,
-    /// Style sheet.
-    Css,
-    /// Script.
-    Script,
-    /// Font.
-    Font,
-    /// Picture.
-    Image,
-    /// Other type.
-    Other,
+named! {
+    /// The type of an object of a page.
+    pub enum ObjectKind {
+        /// Document.
+        Html = "html",
+        /// Style sheet.
+        Css = "css",
+        /// Script.
+        Script = "script",
+        /// Font.
+        Font = "font",
+        /// Picture.
+        Image = "image",
+        /// Other type.
+        Other = "other",
+    }
 }
 
 impl Requested {
@@ -192,15 +194,4 @@ impl Chunks {
             ChunkSizes::Drawn { rates, .. } => rates,
         }
     }
-}
-
-named! { ThinkDistribution: Exponential = "exponential", Fixed = "fixed" }
-
-named! {
-    ObjectKind: Html = "html",
-    Css = "css",
-    Script = "script",
-    Font = "font",
-    Image = "image",
-    Other = "other",
 }

@@ -1,6 +1,6 @@
 //! Application traffic.
 
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::{Bytes, Rate, Time, named};
 
 use super::{Requested, Video};
 
@@ -29,13 +29,14 @@ pub enum Traffic {
     Requested(Requested),
 }
 
-/// Distribution of the gaps between messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
-    /// Constant.
-    Constant,
-    /// Exponential: a Poisson process.
-    Exponential,
+named! {
+    /// Distribution of the gaps between messages.
+    pub enum Spacing {
+        /// Constant.
+        Constant = "cbr",
+        /// Exponential: a Poisson process.
+        Exponential = "poisson",
+    }
 }
 
 impl Traffic {
@@ -87,5 +88,3 @@ impl Traffic {
         kinds.chain([Traffic::VIDEO]).chain(requested).collect()
     }
 }
-
-named! { Spacing: Constant = "cbr", Exponential = "poisson" }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropewalk_quantities::{Rate, Time};
+use ropewalk_quantities::{Rate, Time, named};
 
 /// A live video.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,17 +40,16 @@ pub enum Frames {
     },
 }
 
-/// Videos with known size statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// A film, H.264, quantiser 28, 16 frames between I frames, B frames in levels.
-    Film28,
-    /// The same film with quantiser 38.
-    Film38,
-    /// The same film with quantiser 48.
-    Film48,
-    /// A live encoder: an I frame each second, then P frames.
-    Live,
+named! {
+    /// Videos with known size statistics.
+    pub enum Preset {
+        /// A film, H.264, quantiser 28, 16 frames between I frames, B frames in levels.
+        Film28 = "film-28",
+        /// The same film with quantiser 38.
+        Film38 = "film-38",
+        /// The same film with quantiser 48.
+        Film48 = "film-48",
+        /// A live encoder: an I frame each second, then P frames.
+        Live = "live",
+    }
 }
-
-named! { Preset: Film28 = "film-28", Film38 = "film-38", Film48 = "film-48", Live = "live" }

@@ -1,6 +1,7 @@
 //! Wireless part of a scenario.
 
 use ropewalk_network::radio::{ChannelConfig, RadioConfig};
+use ropewalk_quantities::named;
 
 /// Channels with radios, nodes with positions, and links on channels.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,15 +60,14 @@ impl Wireless {
     }
 }
 
-/// A profile: defaults of radios and channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WifiProfile {
-    /// IEEE 802.11, with common choices of access points.
-    Standard,
-    /// Ad hoc network of ns-3.44.
-    Ns3,
-    /// Ad hoc network of ns-3.13.
-    Ns313,
+named! {
+    /// A profile: defaults of radios and channels.
+    pub enum WifiProfile {
+        /// IEEE 802.11, with common choices of access points.
+        Standard = "standard",
+        /// Ad hoc network of ns-3.44.
+        Ns3 = "ns-3",
+        /// Ad hoc network of ns-3.13.
+        Ns313 = "ns-3.13",
+    }
 }
-
-named! { WifiProfile: Standard = "standard", Ns3 = "ns-3", Ns313 = "ns-3.13" }

@@ -1,6 +1,6 @@
 //! Choice of the link for the next packet of the queue.
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Time, named};
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
@@ -13,38 +13,19 @@ use ropewalk_wire::gateway::tunnel::LinkTerms;
 
 use super::rate_control::RateControl;
 
-/// Schedulers of the tunnel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheduler {
-    /// Round-robin; a packet is queued for the link whose turn it is (song-2018).
-    RoundRobin,
-    /// In proportion to the links' rates; a packet is queued for the link whose turn it is.
-    Weighted,
-    /// Of the links with room, the one that would deliver first.
-    #[default]
-    EarliestArrival,
-    /// As `EarliestArrival`, with copies on all other links.
-    Redundant,
-}
-
-impl Scheduler {
-    /// All schedulers.
-    pub const ALL: [Scheduler; 4] = [
-        Scheduler::RoundRobin,
-        Scheduler::Weighted,
-        Scheduler::EarliestArrival,
-        Scheduler::Redundant,
-    ];
-
-    /// Returns the name for a command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheduler::RoundRobin => RoundRobinConfig::DESCRIPTION.name,
-            Scheduler::Weighted => WeightedConfig::DESCRIPTION.name,
-            Scheduler::EarliestArrival => EarliestArrivalConfig::DESCRIPTION.name,
-            Scheduler::Redundant => RedundantConfig::DESCRIPTION.name,
-        }
+named! {
+    /// Schedulers of the tunnel.
+    #[derive(Default)]
+    pub enum Scheduler {
+        /// Round-robin; a packet is queued for the link whose turn it is (song-2018).
+        RoundRobin = RoundRobinConfig::DESCRIPTION.name,
+        /// In proportion to the links' rates; a packet is queued for the link whose turn it is.
+        Weighted = WeightedConfig::DESCRIPTION.name,
+        /// Of the links with room, the one that would deliver first.
+        #[default]
+        EarliestArrival = EarliestArrivalConfig::DESCRIPTION.name,
+        /// As `EarliestArrival`, with copies on all other links.
+        Redundant = RedundantConfig::DESCRIPTION.name,
     }
 }
 

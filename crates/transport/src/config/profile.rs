@@ -1,6 +1,6 @@
 //! Families of defaults.
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Time, named};
 
 use super::parts::{
     Extensions, LossConfig, ReceiveBufferConfig, ReceiverConfig, RtoConfig, SendBufferConfig,
@@ -19,7 +19,8 @@ use crate::scheduling::round_robin::RoundRobinConfig;
 
 named! {
     /// A family of defaults.
-    Profile {
+    #[derive(Hash)]
+    pub enum Profile {
         /// Linux 6.x.
         Linux = "linux",
         /// ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.

@@ -22,7 +22,7 @@ mod subflow;
 mod tests;
 mod timeout;
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Time, named};
 
 use crate::Config;
 use crate::algorithm::AlgorithmConfig;
@@ -34,52 +34,31 @@ pub use coupling::Coupling;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// Handling of duplicate acknowledgements in the module. The policies share names with our reordering
-/// policies ([`reordering`](crate::reordering)), but do not implement the RFCs and papers of these names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// The third duplicate indicates a loss.
-    None,
-    /// Each segment that is ahead in the stream is reported by data number. Such duplicates count against the
-    /// lowest unacknowledged segment of the stream, on any subflow.
-    Dsack,
-    /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
-    Eifel,
-    /// Duplicates are no loss; at random times a window of acknowledgements is discarded, which causes
-    /// spurious timeouts. After a timeout, each duplicate grows its window.
-    FRto,
-    /// Duplicates are ignored.
-    TcpDoor,
+named! {
+    /// Handling of duplicate acknowledgements in the module. The policies share names with our reordering
+    /// policies ([`reordering`](crate::reordering)), but do not implement the RFCs and papers of these names.
+    pub enum Policy {
+        /// The third duplicate indicates a loss.
+        None = "none",
+        /// Each segment that is ahead in the stream is reported by data number. Such duplicates count against
+        /// the lowest unacknowledged segment of the stream, on any subflow.
+        Dsack = "dsack",
+        /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
+        Eifel = "eifel",
+        /// Duplicates are no loss; at random times a window of acknowledgements is discarded, which causes
+        /// spurious timeouts. After a timeout, each duplicate grows its window.
+        FRto = "f-rto",
+        /// Duplicates are ignored.
+        TcpDoor = "tcp-door",
+    }
 }
 
 impl Policy {
-    /// All policies, in the order of the documentation.
-    pub const ALL: [Policy; 5] = [
-        Policy::None,
-        Policy::Dsack,
-        Policy::Eifel,
-        Policy::FRto,
-        Policy::TcpDoor,
-    ];
-
-    /// Name in a scenario file.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Policy::None => "none",
-            Policy::Dsack => "dsack",
-            Policy::Eifel => "eifel",
-            Policy::FRto => "f-rto",
-            Policy::TcpDoor => "tcp-door",
-        }
-    }
-
     /// The module's policy of the same name; `None` if it has none, or the policy has parameters.
     #[must_use]
     pub fn of(reordering: &ReorderingConfig) -> Option<Policy> {
         let default = ReorderingConfig::from_name(reordering.name())?;
-        let mut all = Policy::ALL.into_iter();
-        all.find(|policy| policy.name() == default.name() && default == *reordering)
+        Policy::from_name(default.name()).filter(|_| default == *reordering)
     }
 
     fn counts_duplicates(self) -> bool {

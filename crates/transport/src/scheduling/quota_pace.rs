@@ -3,23 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Time, named};
 
 /// Number of instalments of a period at an even pace. The first one counts as passed from the start, so that
 /// a link can be used at once.
 const INSTALMENTS: u128 = 100;
 
-/// Pace at which the quota of a link may be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pace {
-    /// No limit before the quota is used up.
-    #[default]
-    Free,
-    /// Evenly: the used fraction does not exceed the fraction of the period that has passed, in hundredths. A
-    /// link above this limit is used only while no other is alive.
-    Even,
-    /// By price: the faster the quota is used, the more expensive the link.
-    Priced,
+named! {
+    /// Pace at which the quota of a link may be used.
+    #[derive(Default)]
+    pub enum Pace {
+        /// No limit before the quota is used up.
+        #[default]
+        Free = "free",
+        /// Evenly: the used fraction does not exceed the fraction of the period that has passed, in
+        /// hundredths. A link above this limit is used only while no other is alive.
+        Even = "even",
+        /// By price: the faster the quota is used, the more expensive the link.
+        Priced = "priced",
+    }
 }
 
 /// Use of a quota, and progress of its period.
@@ -36,19 +38,6 @@ pub struct Progress {
 }
 
 impl Pace {
-    /// All paces.
-    pub const ALL: [Pace; 3] = [Pace::Free, Pace::Even, Pace::Priced];
-
-    /// Name in options.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Pace::Free => "free",
-            Pace::Even => "even",
-            Pace::Priced => "priced",
-        }
-    }
-
     /// Bytes that a link may carry now.
     ///
     /// ```
@@ -111,8 +100,7 @@ impl FromStr for Pace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Pace, String> {
-        let pace = Pace::ALL.into_iter().find(|pace| pace.name() == text);
-        pace.ok_or_else(|| format!("{text:?}; allowed: free, even, priced"))
+        Pace::from_name(text).ok_or_else(|| format!("{text:?}; allowed: free, even, priced"))
     }
 }
 
