@@ -3,7 +3,9 @@
 //! more at a loss, up to three quarters.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, CouplingState, path, paths, paths_from};
+use super::coupling::{
+    Coupled, CoupledControl, CoupledPath, CouplingState, path, paths, paths_from,
+};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -20,25 +22,14 @@ algorithm! {
 impl BaliaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Balia {
-        Balia {
-            coupling: CouplingState::new(settings.byte_counting),
-            alpha_max: self.alpha_max,
-        }
+        CoupledControl::new(self, settings)
     }
 }
 
-/// State of Balia on one connection.
-#[derive(Clone, Debug)]
-pub struct Balia {
-    coupling: CouplingState,
-    alpha_max: f64,
-}
+/// Balia on one connection.
+pub type Balia = CoupledControl<BaliaConfig>;
 
-impl Coupled for Balia {
-    fn coupling(&mut self) -> &mut CouplingState {
-        &mut self.coupling
-    }
-
+impl Coupled for BaliaConfig {
     #[inline]
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         let (mut sum, mut fastest) = (0.0, 0.0);
@@ -55,19 +46,19 @@ impl Coupled for Balia {
         own.state.mss as f64 * linked * (1.0 + alpha) * (4.0 + alpha) / 10.0
     }
 
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
-        let state = &subflows[subflow];
-        let own = match path(state) {
+    fn decrease(self, state: &mut CouplingState, subflow: usize, subflows: &[SubflowState]) -> u64 {
+        let sender = &subflows[subflow];
+        let own = match path(sender) {
             Some(own) if paths(subflows).count() > 1 => own,
-            _ => return self.coupling.halve(subflow, state, 2),
+            _ => return state.halve(subflow, sender, 2),
         };
         let fastest = paths(subflows)
             .map(|path| path.window * path.per_rtt)
             .fold(0.0, f64::max);
         let alpha = fastest / (own.window * own.per_rtt);
         // Section 3: w_r -= w_r / 2 * min(alpha_r, 1.5); at least one segment.
-        let flight = self.coupling.flight_size(subflow, state) as f64;
-        ((flight * (1.0 - alpha.min(self.alpha_max) / 2.0)) as u64).max(state.mss)
+        let flight = state.flight_size(subflow, sender) as f64;
+        ((flight * (1.0 - alpha.min(self.alpha_max) / 2.0)) as u64).max(sender.mss)
     }
 }
 

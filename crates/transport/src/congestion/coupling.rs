@@ -6,29 +6,56 @@ use std::fmt;
 use ropewalk_quantities::Time;
 
 use super::real::{greater, real, whole};
-use super::{Acked, Congestion, CongestionControl, SlowStart};
+use super::{Acked, Congestion, CongestionControl, Settings, SlowStart};
 use crate::SubflowState;
 
-/// The increase and decrease rules of a coupled congestion control.
-pub(super) trait Coupled: fmt::Debug {
-    fn coupling(&mut self) -> &mut CouplingState;
-
+/// The increase and decrease rules of a coupled congestion control, which its config implements.
+pub(super) trait Coupled: Copy + fmt::Debug {
     /// Bytes that each acknowledged byte adds to the window of `subflow` (whose path is `own`) in congestion
     /// avoidance.
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64;
 
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64;
+    /// The new ssthresh at a loss, in bytes; by default "the same as in standard TCP" (RFC 6356, section 3).
+    fn decrease(self, state: &mut CouplingState, subflow: usize, subflows: &[SubflowState]) -> u64 {
+        state.halve(subflow, &subflows[subflow], 2)
+    }
 }
 
-impl<C: Coupled> CongestionControl for C {
+/// A coupled congestion control on one connection.
+#[derive(Clone, Debug)]
+pub struct CoupledControl<C> {
+    config: C,
+    coupling: CouplingState,
+}
+
+impl<C> CoupledControl<C> {
+    pub(super) fn new(config: C, settings: &Settings) -> CoupledControl<C> {
+        CoupledControl {
+            config,
+            coupling: CouplingState {
+                slow_start: SlowStart {
+                    byte_counting: settings.byte_counting,
+                },
+                fractions: Vec::new(),
+                saved: Vec::new(),
+            },
+        }
+    }
+}
+
+impl<C: Coupled> CongestionControl for CoupledControl<C> {
     fn add_subflow(&mut self, subflow: usize) {
-        self.coupling().add_subflow(subflow);
+        let state = &mut self.coupling;
+        if state.fractions.len() <= subflow {
+            state.fractions.resize(subflow + 1, 0.0);
+            state.saved.resize(subflow + 1, 0.0);
+        }
     }
 
     #[inline]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         let increase = |own: &CoupledPath<'_>| C::increase(own, subflow, subflows);
-        self.coupling().on_ack(subflow, acked, subflows, increase)
+        self.coupling.on_ack(subflow, acked, subflows, increase)
     }
 
     fn on_congestion(
@@ -38,15 +65,15 @@ impl<C: Coupled> CongestionControl for C {
         _now: Time,
         subflows: &[SubflowState],
     ) -> u64 {
-        self.decrease(subflow, subflows)
+        self.config.decrease(&mut self.coupling, subflow, subflows)
     }
 
     fn save(&mut self, subflow: usize) {
-        self.coupling().save(subflow);
+        self.coupling.saved[subflow] = self.coupling.fractions[subflow];
     }
 
     fn restore(&mut self, subflow: usize) {
-        self.coupling().restore(subflow);
+        self.coupling.fractions[subflow] = self.coupling.saved[subflow];
     }
 }
 
@@ -118,33 +145,10 @@ pub(super) struct CouplingState {
 }
 
 impl CouplingState {
-    pub(super) fn new(byte_counting: bool) -> CouplingState {
-        CouplingState {
-            slow_start: SlowStart { byte_counting },
-            fractions: Vec::new(),
-            saved: Vec::new(),
-        }
-    }
-
-    pub(super) fn add_subflow(&mut self, subflow: usize) {
-        if self.fractions.len() <= subflow {
-            self.fractions.resize(subflow + 1, 0.0);
-            self.saved.resize(subflow + 1, 0.0);
-        }
-    }
-
-    pub(super) fn save(&mut self, subflow: usize) {
-        self.saved[subflow] = self.fractions[subflow];
-    }
-
-    pub(super) fn restore(&mut self, subflow: usize) {
-        self.fractions[subflow] = self.saved[subflow];
-    }
-
     /// The new cwnd in bytes, when congestion avoidance adds `increase` bytes per acknowledged byte. A
     /// subflow outside the coupling grows as in NewReno.
     #[inline]
-    pub(super) fn on_ack(
+    fn on_ack(
         &mut self,
         subflow: usize,
         acked: &Acked,

@@ -3,7 +3,7 @@
 //! paths. The printed equation (2) lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, CouplingState, path, paths_from};
+use super::coupling::{Coupled, CoupledControl, CoupledPath, CouplingState, path, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -15,23 +15,14 @@ algorithm! {
 impl FullyCoupledConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> FullyCoupled {
-        FullyCoupled {
-            coupling: CouplingState::new(settings.byte_counting),
-        }
+        CoupledControl::new(self, settings)
     }
 }
 
-/// State of fully coupled congestion control on one connection.
-#[derive(Clone, Debug)]
-pub struct FullyCoupled {
-    coupling: CouplingState,
-}
+/// Fully coupled congestion control on one connection.
+pub type FullyCoupled = CoupledControl<FullyCoupledConfig>;
 
-impl Coupled for FullyCoupled {
-    fn coupling(&mut self) -> &mut CouplingState {
-        &mut self.coupling
-    }
-
+impl Coupled for FullyCoupledConfig {
     #[inline]
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         // gomez-2014, equation (2): w_i += 1 / w, in segments for each segment.
@@ -39,9 +30,9 @@ impl Coupled for FullyCoupled {
         own.state.mss as f64 / total
     }
 
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
-        let state = &subflows[subflow];
-        let own = self.coupling.flight_size(subflow, state);
+    fn decrease(self, state: &mut CouplingState, subflow: usize, subflows: &[SubflowState]) -> u64 {
+        let sender = &subflows[subflow];
+        let own = state.flight_size(subflow, sender);
         let others: f64 = (subflows.iter().enumerate())
             .filter(|(other, _)| *other != subflow)
             .filter_map(|(_, state)| path(state))
@@ -49,7 +40,7 @@ impl Coupled for FullyCoupled {
             .sum();
         // gomez-2014, equation (2), corrected: w_i = max(w_i - w / 2, 1).
         let half_of_all = (own + others as u64) / 2;
-        own.saturating_sub(half_of_all).max(state.mss)
+        own.saturating_sub(half_of_all).max(sender.mss)
     }
 }
 

@@ -1,7 +1,7 @@
 //! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, CouplingState, paths, paths_from};
+use super::coupling::{Coupled, CoupledControl, CoupledPath, paths, paths_from};
 use super::real::{greater, lesser, real};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -15,17 +15,12 @@ algorithm! {
 impl LiaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Lia {
-        Lia {
-            coupling: CouplingState::new(settings.byte_counting),
-        }
+        CoupledControl::new(self, settings)
     }
 }
 
-/// State of LIA on one connection.
-#[derive(Clone, Debug)]
-pub struct Lia {
-    coupling: CouplingState,
-}
+/// LIA on one connection.
+pub type Lia = CoupledControl<LiaConfig>;
 
 /// Aggressiveness of the connection, dimensionless; NaN if no subflow takes part. RFC 6356, equation (2):
 /// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2.
@@ -67,22 +62,13 @@ impl Sums {
     }
 }
 
-impl Coupled for Lia {
-    fn coupling(&mut self) -> &mut CouplingState {
-        &mut self.coupling
-    }
-
+impl Coupled for LiaConfig {
     #[inline]
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         // RFC 6356, equation (1), for each byte acknowledged:
         // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
         let linked = Sums::of(paths_from(subflow, subflows)).alpha_over_total();
         real(own.state.mss) * lesser(linked, 1.0 / own.window)
-    }
-
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
-        // RFC 6356, section 3: "the same as in standard TCP"; RFC 5681, equation (4).
-        self.coupling.halve(subflow, &subflows[subflow], 2)
     }
 }
 

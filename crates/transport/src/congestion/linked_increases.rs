@@ -4,7 +4,7 @@
 //! subflows in the denominator.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, CouplingState, paths_from};
+use super::coupling::{Coupled, CoupledControl, CoupledPath, paths_from};
 use super::lia::Sums;
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -18,33 +18,19 @@ algorithm! {
 impl LinkedIncreasesConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> LinkedIncreases {
-        LinkedIncreases {
-            coupling: CouplingState::new(settings.byte_counting),
-        }
+        CoupledControl::new(self, settings)
     }
 }
 
-/// State of linked increases on one connection.
-#[derive(Clone, Debug)]
-pub struct LinkedIncreases {
-    coupling: CouplingState,
-}
+/// Linked increases on one connection.
+pub type LinkedIncreases = CoupledControl<LinkedIncreasesConfig>;
 
-impl Coupled for LinkedIncreases {
-    fn coupling(&mut self) -> &mut CouplingState {
-        &mut self.coupling
-    }
-
+impl Coupled for LinkedIncreasesConfig {
     #[inline]
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         // gomez-2014, equation (3): w_i += alpha / w_i.
         let sums = Sums::of(paths_from(subflow, subflows));
         sums.total * sums.alpha_over_total() * own.state.mss as f64 / own.window
-    }
-
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
-        // gomez-2014, equation (3): w_i / 2; RFC 5681, equation (4).
-        self.coupling.halve(subflow, &subflows[subflow], 2)
     }
 }
 

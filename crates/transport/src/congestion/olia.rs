@@ -6,7 +6,9 @@
 //! Windows that differ by less than a segment count as equal.
 
 use super::Settings;
-use super::coupling::{Coupled, CoupledPath, CouplingState, growing, paths, paths_from};
+use super::coupling::{
+    Coupled, CoupledControl, CoupledPath, CouplingState, growing, paths, paths_from,
+};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -19,17 +21,12 @@ algorithm! {
 impl OliaConfig {
     /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Olia {
-        Olia {
-            coupling: CouplingState::new(settings.byte_counting),
-        }
+        CoupledControl::new(self, settings)
     }
 }
 
-/// State of OLIA on one connection.
-#[derive(Clone, Debug)]
-pub struct Olia {
-    coupling: CouplingState,
-}
+/// OLIA on one connection.
+pub type Olia = CoupledControl<OliaConfig>;
 
 /// Terms over all paths; windows in bytes, times in nanoseconds.
 struct Sums {
@@ -110,11 +107,7 @@ pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
     })
 }
 
-impl Coupled for Olia {
-    fn coupling(&mut self) -> &mut CouplingState {
-        &mut self.coupling
-    }
-
+impl Coupled for OliaConfig {
     #[inline]
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         // Section 3, for each byte acknowledged:
@@ -124,11 +117,11 @@ impl Coupled for Olia {
         own.state.mss as f64 * (linked + sums.alpha(own, subflow, subflows) / own.window)
     }
 
-    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
+    fn decrease(self, state: &mut CouplingState, subflow: usize, subflows: &[SubflowState]) -> u64 {
         // Section 3: as TCP, but with a minimum of one segment if there are several paths, so that slow start
         // does not load a congested path.
         let least = if paths(subflows).count() > 1 { 1 } else { 2 };
-        self.coupling.halve(subflow, &subflows[subflow], least)
+        state.halve(subflow, &subflows[subflow], least)
     }
 }
 
