@@ -132,7 +132,7 @@ impl Endpoint {
 
     /// Opens the connection.
     pub fn connect(&mut self) {
-        let fresh = !self.events.is_connected() && !self.events.is_closed();
+        let fresh = !self.events.connected && !self.events.closed;
         if fresh && self.handshake.role == Role::Client && self.subflows[0].state == State::Closed {
             self.open_subflow(0);
         }
@@ -260,7 +260,7 @@ impl Endpoint {
 
     /// Whether the connection is closed or aborted.
     pub fn is_closed(&self) -> bool {
-        self.events.is_closed()
+        self.events.closed
     }
 
     /// Key of this side of the connection (RFC 8684, 3.1).
@@ -288,7 +288,7 @@ impl Endpoint {
     /// Bytes received in order, from the start of the stream.
     #[inline]
     pub fn delivered(&self) -> u64 {
-        self.rx.nxt()
+        self.rx.nxt
     }
 
     /// Bytes received behind a gap.
@@ -299,13 +299,12 @@ impl Endpoint {
 
     /// Largest number of bytes that were behind a gap at once.
     pub fn reorder_buffer_max(&self) -> u64 {
-        self.reordering_counters.behind_gap_max()
+        self.reordering_counters.behind_gap_max
     }
 
     /// Restarts [`reorder_buffer_max`](Endpoint::reorder_buffer_max) from now on.
     pub fn restart_reorder_buffer_max(&mut self) {
-        self.reordering_counters
-            .restart_behind_gap_max(self.rx.held());
+        self.reordering_counters.behind_gap_max = self.rx.held();
     }
 
     /// Data packets with new data, and how many of them arrived behind a gap.
@@ -315,13 +314,13 @@ impl Endpoint {
 
     #[cfg(test)]
     fn written(&self) -> u64 {
-        self.tx.nxt() + self.tx.unsent()
+        self.tx.nxt + self.tx.unsent()
     }
 
     /// Bytes that the peer acknowledged at connection level.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
-        self.tx.una()
+        self.tx.una
     }
 
     /// Whether MPTCP was negotiated.

@@ -24,30 +24,30 @@ pub(crate) enum DataOrder {
 /// The receiving half of a subflow: received data, and pending acknowledgements.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    nxt: u64,
+    pub(crate) nxt: u64,
     waiting: VecDeque<Waiting>,
     ranges: RangeSet,
     recent: RecentRanges,
     /// A duplicate range to report once (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
-    ts_recent: Time,
+    pub(crate) ts_recent: Time,
     last_ack_sent: u64,
     last_window_sent: u64,
     unacknowledged: u32,
     quick: u32,
     /// RTT by the timestamps that data echo (`tcp_rcv_rtt_measure_ts`), and the last such timestamp.
-    round_trip: Time,
+    pub(crate) round_trip: Time,
     last_echo: Time,
     /// Longest segment so far.
     longest: u32,
-    ack_now: bool,
-    ack_at: Time,
+    pub(crate) ack_now: bool,
+    pub(crate) ack_at: Time,
     sack: bool,
     config: ReceiverConfig,
     pub(crate) duplicates: u64,
     /// The next acknowledgement reports data out of order.
-    out_of_order: bool,
+    pub(crate) out_of_order: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,11 +102,6 @@ impl Receiver {
         self.ranges.release_memory();
     }
 
-    #[inline]
-    pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
-    }
-
     pub(crate) fn highest(&self) -> u64 {
         self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
@@ -114,11 +109,6 @@ impl Receiver {
     #[inline]
     pub(crate) fn behind_gap(&self) -> u64 {
         self.ranges.covered()
-    }
-
-    #[inline]
-    pub(crate) fn ts_recent(&self) -> Time {
-        self.ts_recent
     }
 
     #[inline]
@@ -287,18 +277,8 @@ impl Receiver {
         DataOrder::InOrder
     }
 
-    #[inline]
-    pub(crate) fn ack_due(&self) -> bool {
-        self.ack_now
-    }
-
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_now = true;
-    }
-
-    #[inline]
-    pub(crate) fn ack_at(&self) -> Time {
-        self.ack_at
     }
 
     pub(crate) fn on_timeout(&mut self, now: Time) {
@@ -333,11 +313,6 @@ impl Receiver {
         };
     }
 
-    #[inline]
-    pub(crate) fn round_trip(&self) -> Time {
-        self.round_trip
-    }
-
     /// Rest of the window of the last acknowledgement.
     #[inline]
     pub(crate) fn window_left(&self) -> u64 {
@@ -352,15 +327,6 @@ impl Receiver {
     pub(crate) fn report_out_of_order(&mut self) {
         self.out_of_order = true;
         self.ack_now = true;
-    }
-
-    #[inline]
-    pub(crate) fn reports_out_of_order(&self) -> bool {
-        self.out_of_order
-    }
-
-    pub(crate) fn clear_out_of_order_report(&mut self) {
-        self.out_of_order = false;
     }
 
     /// Whether an acknowledgement sent now has options that may not fit next to data.

@@ -25,6 +25,7 @@ pub(crate) struct Recovery {
     pub(crate) new_first: u32,
     /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] if none.
     pub(crate) limit: u64,
+    /// State that an undo restores; discarded after another reduction, which an undo must not restore.
     pub(crate) before: Option<Box<Before>>,
 }
 
@@ -54,28 +55,8 @@ impl Recovery {
         self.keeps_window = keeps_window;
     }
 
-    pub(crate) fn start_at(&mut self, offset: u64) {
-        self.point = offset;
-    }
-
     pub(crate) fn allows_fast_path(&self) -> bool {
         self.phase == Phase::Open && !self.force && self.new_first == 0
-    }
-
-    #[inline]
-    pub(crate) fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    #[inline]
-    pub(crate) fn point(&self) -> u64 {
-        self.point
-    }
-
-    /// Whether the next retransmission is sent regardless of the window.
-    #[inline]
-    pub(crate) fn is_forced(&self) -> bool {
-        self.force
     }
 
     /// Whether lost segments may be retransmitted now, as the window allows.
@@ -90,25 +71,10 @@ impl Recovery {
     }
 
     #[inline]
-    pub(crate) fn on_retransmit(&mut self) {
-        self.force = false;
-    }
-
-    #[inline]
     pub(crate) fn on_new_data(&mut self) {
         if self.new_first > 0 {
             self.new_first -= 1;
         }
-    }
-
-    #[inline]
-    pub(crate) fn count_sent(&mut self, len: u64) {
-        self.prr.count_sent(len);
-    }
-
-    /// Discards the saved state after another reduction, which an undo must not restore.
-    pub(crate) fn forget_before(&mut self) {
-        self.before = None;
     }
 
     #[inline]

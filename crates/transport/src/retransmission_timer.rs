@@ -4,8 +4,9 @@ use ropewalk_quantities::Time;
 /// as in Linux (`icsk_pending`, include/net/inet_connection_sock.h).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimer {
-    at: Time,
-    purpose: Purpose,
+    /// Expiry, or [`Time::MAX`].
+    pub(crate) at: Time,
+    pub(crate) purpose: Purpose,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +30,8 @@ impl RetransmissionTimer {
         RetransmissionTimer { at, purpose }
     }
 
-    /// Expiry, or [`Time::MAX`].
-    #[inline]
-    pub(crate) fn at(self) -> Time {
-        self.at
-    }
-
     #[inline]
     pub(crate) fn is_off(self) -> bool {
         self.at == Time::MAX
-    }
-
-    #[inline]
-    pub(crate) fn purpose(self) -> Purpose {
-        self.purpose
     }
 }

@@ -8,11 +8,12 @@ use crate::{RtoConfig, SubflowState};
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
     base: Time,
-    backoff: u32,
+    pub(crate) backoff: u32,
     min: Time,
     max: Time,
     min_on_variance: bool,
-    from_sack: bool,
+    /// Whether a selective acknowledgement of a segment that was sent once gives a sample.
+    pub(crate) from_sack: bool,
 }
 
 impl Rto {
@@ -25,12 +26,6 @@ impl Rto {
             min_on_variance: config.min_on_variance,
             from_sack: config.from_sack,
         }
-    }
-
-    /// Whether a selective acknowledgement of a segment that was sent once gives a sample.
-    #[inline]
-    pub(crate) fn samples_sacks(&self) -> bool {
-        self.from_sack
     }
 
     #[inline]
@@ -46,11 +41,6 @@ impl Rto {
         }
         let factor = 1u64 << self.backoff.min(16);
         Time::from_nanos(base.as_nanos().saturating_mul(factor)).min(self.max)
-    }
-
-    #[inline]
-    pub(crate) fn backoff(&self) -> u32 {
-        self.backoff
     }
 
     /// Doubles the timeout after an expiry (5.5).
@@ -185,7 +175,7 @@ mod tests {
             rto.back_off();
         }
         rto.limit_backoff(5);
-        assert_eq!(rto.backoff(), 3);
+        assert_eq!(rto.backoff, 3);
         rto.limit_backoff(1);
         assert_eq!(rto.current(), Time::from_secs(2));
     }

@@ -35,7 +35,7 @@ pub(crate) struct Sender {
     pub(crate) reordering: Policy,
     pub(crate) rto: Rto,
     spurious_rto: SpuriousRtoState,
-    timer: RetransmissionTimer,
+    pub(crate) timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
     usage: WindowUsage,
@@ -80,7 +80,7 @@ impl Sender {
     ) {
         self.una = 1;
         self.nxt = 1;
-        self.recovery.start_at(1);
+        self.recovery.point = 1;
         self.loss.duplicates.on_advance(1);
         self.last_sent = now;
         self.rate = DeliveryRate::starting(now);
@@ -91,25 +91,10 @@ impl Sender {
         }
     }
 
-    #[inline]
-    pub(crate) fn una(&self) -> u64 {
-        self.una
-    }
-
-    #[inline]
-    pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
-    }
-
     /// Expiry of the timer, or [`Time::MAX`].
     #[inline]
     pub(crate) fn timer_at(&self) -> Time {
-        self.timer.at()
-    }
-
-    #[inline]
-    pub(crate) fn timer_purpose(&self) -> Purpose {
-        self.timer.purpose()
+        self.timer.at
     }
 
     pub(crate) fn rto(&self) -> Time {
@@ -118,7 +103,7 @@ impl Sender {
 
     #[inline]
     pub(crate) fn backoff(&self) -> u32 {
-        self.rto.backoff()
+        self.rto.backoff
     }
 
     #[inline]
@@ -174,7 +159,7 @@ impl Sender {
         }
         let (advanced, srtt) = (ack - self.una, connection.own().srtt);
         let trusted = now.saturating_sub(connection.own().min_rtt);
-        let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked()), trusted);
+        let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked), trusted);
         let echo = (self.timestamps && segment.flags.contains(Flags::TIMESTAMPS))
             .then_some(segment.ts_ecr);
         let mut rtt = None;
@@ -193,7 +178,7 @@ impl Sender {
             self.board
                 .selective_acknowledge(ack, blocks, &mut delivered);
             if let Some((oldest, newest)) = delivered.sacked_once
-                && self.rto.samples_sacks()
+                && self.rto.from_sack
             {
                 let own = connection.own();
                 if rtt.is_none() {
@@ -270,7 +255,7 @@ impl Sender {
         restored: Restored,
         connection: &mut Connection<'_, R>,
     ) -> bool {
-        if self.loss.rack.is_on() && self.sack {
+        if self.loss.rack.on && self.sack {
             let found = self.detect_by_time(ack, restored, connection);
             self.respond_by_time(ack, &found, restored, connection);
             found.wait.is_some()
@@ -304,10 +289,6 @@ impl Sender {
             connection
                 .record(|| TraceEvent::DuplicateReported(event::DuplicateReported { start, end }));
         }
-    }
-
-    pub(crate) fn board(&self) -> &Scoreboard {
-        &self.board
     }
 
     pub(crate) fn board_mut(&mut self) -> &mut Scoreboard {
@@ -359,15 +340,15 @@ impl Sender {
         if self.sack {
             return 0;
         }
-        let duplicates = u64::from(self.loss.duplicates.count());
-        (duplicates * mss).min(self.board.outstanding().saturating_sub(mss))
+        let duplicates = u64::from(self.loss.duplicates.count);
+        (duplicates * mss).min(self.board.outstanding.saturating_sub(mss))
     }
 
     pub(crate) fn flight_size(&self, mss: u64) -> u64 {
         if self.window.halve_pipe {
             self.pipe(mss)
         } else {
-            self.board.outstanding()
+            self.board.outstanding
         }
     }
 
@@ -376,13 +357,13 @@ impl Sender {
         if !self.sack {
             pipe = pipe.saturating_sub(self.reno_sacked(mss));
         }
-        if self.recovery.phase() == Phase::Open
-            && !self.loss.has_limited_transmit()
+        if self.recovery.phase == Phase::Open
+            && !self.loss.limited_transmit
             && self.reordering.reduces_from().is_none()
         {
             // Without RFC 3042 the first duplicate acknowledgements allow no transmission.
             pipe += if self.sack {
-                self.board.sacked()
+                self.board.sacked
             } else {
                 self.reno_sacked(mss)
             };
@@ -395,6 +376,6 @@ impl Sender {
         // Offset 0 is the SYN.
         state.acknowledged = self.una.saturating_sub(1);
         state.in_flight = self.pipe(state.mss);
-        state.in_recovery = self.recovery.phase() != Phase::Open;
+        state.in_recovery = self.recovery.phase != Phase::Open;
     }
 }

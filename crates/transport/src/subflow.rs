@@ -86,20 +86,20 @@ impl Subflow {
     }
 
     pub(crate) fn fin_acked(&self) -> bool {
-        self.fin.is_some_and(|fin| self.sender.una() > fin)
+        self.fin.is_some_and(|fin| self.sender.una > fin)
     }
 
     /// Whether a segment smaller than a full one must wait: another is unacknowledged (`tcp_nagle_test`).
     #[inline]
     pub(crate) fn holds_small(&self) -> bool {
-        self.small_end > self.sender.una()
+        self.small_end > self.sender.una
     }
 
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.sender
             .timer_at()
-            .min(self.receiver.ack_at())
+            .min(self.receiver.ack_at)
             .min(self.time_wait_until)
     }
 }

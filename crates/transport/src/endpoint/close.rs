@@ -8,7 +8,7 @@ use crate::subflow::{PendingControl, State};
 
 impl Endpoint {
     pub(super) fn advance_close(&mut self, now: Time, subflow: usize) {
-        if self.handshake.multipath && self.tx.fin_acked() {
+        if self.handshake.multipath && self.tx.fin_acked {
             self.fast_path = SubflowSet::NONE;
             self.tx.fin_at = Time::MAX;
             if self.rx.finished() {
@@ -26,7 +26,7 @@ impl Endpoint {
         let over = |flow: &crate::subflow::Subflow| {
             matches!(flow.state, State::TimeWait | State::Closed | State::Listen)
         };
-        let open = self.events.is_connected() && !self.events.is_closed();
+        let open = self.events.connected && !self.events.closed;
         if open && self.subflows.iter().all(over) {
             self.events.closed();
             self.tx.reinject.release_memory();
@@ -37,7 +37,7 @@ impl Endpoint {
     /// Handles a FIN or DATA_FIN that is now in order.
     pub(super) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
         if !self.handshake.multipath && self.subflows[subflow].receiver.finished() {
-            self.rx.on_fin(self.rx.nxt());
+            self.rx.on_fin(self.rx.nxt);
         }
         if self.rx.finished() {
             self.events.eof();

@@ -11,7 +11,7 @@ const MIN_INTERVAL: Time = Time::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataTimer {
-    at: Time,
+    pub(super) at: Time,
     interval: Time,
     /// End of the fragment of the stream for which the interval was set.
     set_until: u64,
@@ -23,11 +23,6 @@ impl DataTimer {
         interval: MIN_INTERVAL,
         set_until: 0,
     };
-
-    #[inline]
-    pub(super) fn at(&self) -> Time {
-        self.at
-    }
 
     #[inline]
     fn is_off(&self) -> bool {
@@ -43,7 +38,7 @@ fn fragment_end(offset: u64) -> u64 {
 impl Endpoint {
     #[inline]
     pub(super) fn start_data_timer(&mut self, now: Time) {
-        let nxt = self.tx.nxt();
+        let nxt = self.tx.nxt;
         if nxt >= self.timers.data.set_until || self.timers.data.is_off() {
             self.timers.data.set_until = fragment_end(nxt);
             self.set_data_interval(now);
@@ -78,7 +73,7 @@ impl Endpoint {
         if self.timers.data.is_off() {
             return;
         }
-        if self.tx.una() == self.tx.nxt() && self.tx.all_assigned() {
+        if self.tx.una == self.tx.nxt && self.tx.all_assigned() {
             self.timers.data.at = Time::MAX;
         } else {
             self.restart_data_timer(now);
@@ -89,7 +84,7 @@ impl Endpoint {
     /// first subflow without unacknowledged data, if any (`mptcp_subflow_get_retrans`, `__mptcp_retrans`).
     pub(super) fn retransmit_data(&mut self, now: Time) {
         self.timers.data.at = Time::MAX;
-        let (una, nxt) = (self.tx.una(), self.tx.nxt());
+        let (una, nxt) = (self.tx.una, self.tx.nxt);
         if una == nxt && self.tx.all_assigned() {
             return;
         }

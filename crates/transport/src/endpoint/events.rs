@@ -8,9 +8,9 @@ use crate::event::Event;
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
-    connected: bool,
+    pub(super) connected: bool,
     eof: bool,
-    closed: bool,
+    pub(super) closed: bool,
 }
 
 impl Events {
@@ -74,15 +74,5 @@ impl Events {
             self.closed = true;
             self.queue.push_back(event);
         }
-    }
-
-    #[inline]
-    pub(super) fn is_connected(&self) -> bool {
-        self.connected
-    }
-
-    #[inline]
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed
     }
 }

@@ -36,8 +36,7 @@ impl Endpoint {
             && state.usable
             && !self.output.before_new_data().contains(subflow)
             && self.timers.persist.is_off()
-            && (!self.handshake.multipath
-                || self.handshake.fully_established && !self.tx.fin_acked())
+            && (!self.handshake.multipath || self.handshake.fully_established && !self.tx.fin_acked)
     }
 
     /// Fast path of [`take_segment`](Endpoint::take_segment); returns false, without any effect, if it does
@@ -80,10 +79,10 @@ impl Endpoint {
     fn take_data_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         let end = segment.data_seq + u64::from(segment.len);
-        if segment.seq != flow.receiver.nxt() || end > self.rx.edge() {
+        if segment.seq != flow.receiver.nxt || end > self.rx.edge {
             return false;
         }
-        if segment.ack != flow.sender.una() || !flow.sender.is_idle() || !self.tx.is_idle() {
+        if segment.ack != flow.sender.una || !flow.sender.is_idle() || !self.tx.is_idle() {
             return self.take_data_with_ack_fast(now, subflow, segment);
         }
         if flow.receiver.is_old(segment) {
@@ -96,7 +95,7 @@ impl Endpoint {
             return false;
         }
         let window = self.data_ack_window(subflow, segment, false);
-        self.tx.on_window(self.tx.una() + window);
+        self.tx.on_window(self.tx.una + window);
         self.take_payload(now, subflow, segment);
         true
     }
@@ -106,13 +105,13 @@ impl Endpoint {
     #[inline(never)]
     fn take_data_with_ack_fast(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
-        if self.tx.closed()
+        if self.tx.closed
             || flow.receiver.is_old(segment)
             || !flow.sender.reordering.skips_data_acks()
         {
             return false;
         }
-        if segment.ack != flow.sender.una() {
+        if segment.ack != flow.sender.una {
             if !self.take_new_ack(now, subflow, segment, false) {
                 return false;
             }
@@ -136,10 +135,10 @@ impl Endpoint {
         let (new, waits) = self.rx.take(segment.data_seq, u64::from(segment.len));
         flow.delivered += new;
         self.reordering_counters.count(new > 0);
-        if flow.receiver.ack_due() {
+        if flow.receiver.ack_now {
             self.output.acks.insert(subflow);
         } else {
-            self.timers.note(flow.receiver.ack_at());
+            self.timers.note(flow.receiver.ack_at);
         }
         if self.handshake.multipath {
             self.mark_ready(subflow);
@@ -159,7 +158,7 @@ impl Endpoint {
             .tx
             .end()
             .is_some_and(|end| self.data_ack(segment) > end);
-        segment.seq == self.subflows[subflow].receiver.nxt()
+        segment.seq == self.subflows[subflow].receiver.nxt
             && !ends
             && self.take_new_ack(now, subflow, segment, true)
     }
@@ -216,7 +215,7 @@ impl Endpoint {
         if self.tx.on_ack(data_ack, window) > 0 && self.handshake.multipath {
             self.on_data_acknowledged(now);
         }
-        if self.tx.blocks() {
+        if self.tx.blocked {
             self.expand_send_buffer(subflow);
         }
         self.output.data = true;
@@ -254,7 +253,7 @@ impl Endpoint {
         if !self.output.control.is_empty() || !self.fast_path.contains(subflow) {
             return None;
         }
-        let seq = self.subflows[subflow].sender.nxt();
+        let seq = self.subflows[subflow].sender.nxt;
         self.write_fast(now, subflow, seq, segment);
         Some(Some(subflow))
     }
@@ -267,7 +266,7 @@ impl Endpoint {
         };
         let unsent = self.tx.unsent();
         if unsent == 0 {
-            if self.tx.closed() {
+            if self.tx.closed {
                 return None;
             }
             self.queues.limit_by_data();
@@ -280,7 +279,7 @@ impl Endpoint {
             self.queues.limit_by_cwnd(0);
             return Some(false);
         }
-        let (len, data_seq) = (state.mss as u32, self.tx.nxt());
+        let (len, data_seq) = (state.mss as u32, self.tx.nxt);
         let seq = flow.sender.send_fast(now, len, data_seq, state)?;
         self.tx.assign(state.mss);
         state.assigned += state.mss;
@@ -297,11 +296,11 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         self.output.acks.remove(subflow);
         segment.seq = seq;
-        segment.ack = flow.receiver.nxt();
+        segment.ack = flow.receiver.nxt;
         segment.data_seq = 0;
-        segment.data_ack = self.rx.nxt() + u64::from(self.rx.finished());
+        segment.data_ack = self.rx.nxt + u64::from(self.rx.finished());
         segment.ts_val = now;
-        segment.ts_ecr = flow.receiver.ts_recent();
+        segment.ts_ecr = flow.receiver.ts_recent;
         segment.len = 0;
         segment.flags = self.handshake.base_flags;
         segment.options = Options::None;

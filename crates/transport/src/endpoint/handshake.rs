@@ -105,7 +105,7 @@ impl Endpoint {
             }
             State::Established | State::TimeWait => true,
             State::Closed => {
-                if self.handshake.role == Role::Server || self.events.is_connected() {
+                if self.handshake.role == Role::Server || self.events.connected {
                     self.send_control(subflow, |pending| pending.rst = true);
                 }
                 false
@@ -374,7 +374,7 @@ impl Endpoint {
             State::Closed | State::Listen => return,
             State::SynSent if segment.ack != 1 => return,
             // RFC 5961, section 3.2: only a RST at exactly the expected offset is valid.
-            State::Established if segment.seq != flow.receiver.nxt() => return,
+            State::Established if segment.seq != flow.receiver.nxt => return,
             _ => {}
         }
         if let Options::MpFastClose { receiver_key } = segment.options
@@ -425,14 +425,14 @@ impl Endpoint {
             data_seq: 0,
             data_ack: 0,
             ts_val: now,
-            ts_ecr: flow.receiver.ts_recent(),
+            ts_ecr: flow.receiver.ts_recent,
             len: 0,
             window: self.rx.syn_window(self.handshake.multipath),
             flags,
             number: 0,
             options: Options::Syn(SynOptions {
                 mss: u16::try_from(mss).unwrap_or(u16::MAX),
-                window_scale: self.rx.scale(),
+                window_scale: self.rx.scale,
                 sack: self.config.extensions.sack,
                 multipath,
             }),

@@ -6,7 +6,7 @@ const MAX_BACKOFF: u32 = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PersistTimer {
-    at: Time,
+    pub(super) at: Time,
     probes: u32,
 }
 
@@ -15,11 +15,6 @@ impl PersistTimer {
         at: Time::MAX,
         probes: 0,
     };
-
-    #[inline]
-    pub(super) fn at(&self) -> Time {
-        self.at
-    }
 
     #[inline]
     pub(super) fn is_off(&self) -> bool {
@@ -57,7 +52,7 @@ mod tests {
             let now = Time::from_secs(100 * seconds);
             timer.start(now, rto, most);
             assert!(!timer.is_off());
-            waits.push((timer.at() - now).as_nanos() / 1_000_000);
+            waits.push((timer.at - now).as_nanos() / 1_000_000);
             timer.expire();
             assert!(timer.is_off());
             timer.count_probe();

@@ -55,8 +55,8 @@ impl Endpoint {
             true => segment.data_ack,
             false => segment.ack.saturating_sub(1),
         };
-        let repeats = segment.seq == flow.receiver.nxt()
-            && segment.ack == flow.sender.una()
+        let repeats = segment.seq == flow.receiver.nxt
+            && segment.ack == flow.sender.una
             && !self.tx.moves_window(edge + u64::from(segment.window));
         if !has_data && repeats {
             return false;
@@ -81,25 +81,25 @@ impl Endpoint {
             return;
         }
         let flow = &mut self.subflows[subflow];
-        if segment.ack > flow.sender.nxt() {
+        if segment.ack > flow.sender.nxt {
             // It acknowledges data that were never sent (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.output.acks.insert(subflow);
             return;
         }
         if flow.sender.is_idle()
-            && segment.ack == flow.sender.una()
+            && segment.ack == flow.sender.una
             && !matches!(segment.options, Options::Sack(_))
             && self.tx.is_idle()
             && (self.handshake.fully_established || !self.handshake.multipath)
         {
             // For a pure receiver, an acknowledgement with data contains no news but the window.
             let window = self.data_ack_window(subflow, segment, false);
-            self.tx.on_window(self.tx.una() + window);
+            self.tx.on_window(self.tx.una + window);
             return;
         }
         let had_backoff = flow.sender.backoff() > 0;
-        let una = flow.sender.una();
+        let una = flow.sender.una;
         let mut connection = Connection {
             now,
             controller: &mut self.controller,
@@ -114,7 +114,7 @@ impl Endpoint {
         self.note_recovery(subflow);
         let flow = &self.subflows[subflow];
         self.timers.note(flow.sender.timer_at());
-        if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
+        if had_backoff && flow.sender.backoff() == 0 && flow.sender.una > una {
             self.table[subflow].usable = flow.fin.is_none();
         }
         if self.handshake.multipath {
@@ -132,10 +132,10 @@ impl Endpoint {
             self.tx
                 .on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
         }
-        if self.tx.blocks() {
+        if self.tx.blocked {
             self.expand_send_buffer(subflow);
         }
-        if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
+        if self.tx.closed || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);
         }
         if !self.timers.persist.is_off() && self.tx.window() > 0 {
@@ -167,12 +167,12 @@ impl Endpoint {
         }
         let shares_as_linux = self.shares_as_linux();
         let flow = &mut self.subflows[subflow];
-        if empty && segment.seq == flow.receiver.nxt() {
+        if empty && segment.seq == flow.receiver.nxt {
             flow.receiver.note_timestamp(segment);
             return;
         }
         let len = u64::from(segment.len);
-        if len > 0 && segment.data_seq + len > self.rx.edge() && !shares_as_linux {
+        if len > 0 && segment.data_seq + len > self.rx.edge && !shares_as_linux {
             // Beyond the window: neither accepted nor acknowledged (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.output.acks.insert(subflow);
@@ -188,7 +188,7 @@ impl Endpoint {
                     .contains(Flags::TIMESTAMPS)
                     .then_some(segment.ts_val),
                 number: segment.number(),
-                expected: flow.receiver.nxt(),
+                expected: flow.receiver.nxt,
                 highest: flow.receiver.highest(),
             };
             if flow.sender.reordering.on_data(&signs) {
@@ -203,8 +203,8 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let mut new = 0;
         let rx = &mut self.rx;
-        let in_order = rx.nxt();
-        let expected = flow.receiver.nxt();
+        let in_order = rx.nxt;
+        let expected = flow.receiver.nxt;
         let holds_data = len > 0 && !flow.receiver.is_next(segment);
         if holds_data && !alone {
             rx.begin_hold();
@@ -233,7 +233,7 @@ impl Endpoint {
         }
         if len > 0 && (new > 0 || arrival == DataOrder::OutOfOrder) {
             self.reordering_counters.count(true);
-            if rx.nxt() == in_order {
+            if rx.nxt == in_order {
                 if !alone {
                     rx.hold(segment.data_seq, len);
                 }
@@ -249,10 +249,10 @@ impl Endpoint {
             self.rx.on_fin(segment.data_seq + len);
             flow.receiver.acknowledge_now();
         }
-        if flow.receiver.ack_due() {
+        if flow.receiver.ack_now {
             self.output.acks.insert(subflow);
         } else {
-            self.timers.note(flow.receiver.ack_at());
+            self.timers.note(flow.receiver.ack_at);
         }
         if segment.flags.contains(Flags::FIN)
             || flow.receiver.finished()

@@ -29,7 +29,7 @@ impl Endpoint {
         if !self.handshake.multipath {
             return;
         }
-        let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
+        let (una, reinject) = (self.tx.una, &mut self.tx.reinject);
         let flow = &mut self.subflows[subflow];
         flow.sender.board_mut().reinject(|start, end| {
             reinject.insert(start.max(una), end.max(una));
@@ -39,7 +39,7 @@ impl Endpoint {
 
     /// Allows data assigned to the subflow but not sent to be sent on the others.
     pub(super) fn release_unsent(&mut self, subflow: usize) {
-        let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
+        let (una, reinject) = (self.tx.una, &mut self.tx.reinject);
         let flow = &mut self.subflows[subflow];
         for (data_seq, len) in flow.queue.drain(..) {
             reinject.insert(data_seq.max(una), (data_seq + u64::from(len)).max(una));
@@ -52,7 +52,7 @@ impl Endpoint {
     pub(super) fn cancel_reinjection(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
-        let (una, waiting) = (self.tx.una(), &mut self.tx.reinject);
+        let (una, waiting) = (self.tx.una, &mut self.tx.reinject);
         flow.sender.board_mut().cancel_reinjection(|start, end| {
             let start = start.max(una);
             let waits = waiting
@@ -82,7 +82,7 @@ impl Endpoint {
     /// Queues data that would be late on their subflow on another one, if the scheduler requests it. Runs at
     /// intervals, since it examines all data close to their deadlines.
     pub(super) fn copy_late(&mut self, now: Time) {
-        if self.tx.nxt() == self.tx.una() {
+        if self.tx.nxt == self.tx.una {
             return;
         }
         let Some(next_check) = self.tx.next_check() else {
@@ -116,7 +116,7 @@ impl Endpoint {
         ahead: &mut u64,
         next: &mut Time,
     ) -> Option<Copy> {
-        let (una, mut to) = (self.tx.una(), None);
+        let (una, mut to) = (self.tx.una, None);
         let table = regular(&self.table, self.has_backups);
         let (tx, table, scheduler) = (&self.tx, &table, &mut self.scheduler);
         let board = self.subflows[on].sender.board_mut();
@@ -170,7 +170,7 @@ impl Endpoint {
         let free = (0..self.table.len())
             .filter(|&subflow| self.table[subflow].can_send())
             .min_by_key(|&subflow| self.table[subflow].srtt)?;
-        let start = self.tx.una().max(self.tx.opportunistic);
+        let start = self.tx.una.max(self.tx.opportunistic);
         let (holder, end) = self
             .holder_of(start)
             .filter(|&(holder, _)| holder != free)?;
@@ -183,7 +183,7 @@ impl Endpoint {
             state.cwnd = (state.cwnd / 2).max(state.mss);
             state.ssthresh = state.cwnd.max(2 * state.mss);
             let after = Window::of(state);
-            self.subflows[holder].sender.recovery.forget_before();
+            self.subflows[holder].sender.recovery.before = None;
             record(recorder, now, holder, || {
                 TraceEvent::WindowReduced(WindowReduced {
                     cause: ReductionCause::Penalised,
@@ -204,7 +204,7 @@ impl Endpoint {
         self.subflows.iter().enumerate().find_map(|(number, flow)| {
             let ends = flow
                 .sender
-                .board()
+                .board
                 .iter()
                 .filter(|sent| !sent.is_fin())
                 .map(|sent| (sent.data_seq, sent.data_seq + u64::from(sent.len)));

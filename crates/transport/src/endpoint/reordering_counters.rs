@@ -4,7 +4,7 @@
 pub(super) struct ReorderingCounters {
     packets: u64,
     out_of_order: u64,
-    behind_gap_max: u64,
+    pub(super) behind_gap_max: u64,
 }
 
 impl ReorderingCounters {
@@ -22,13 +22,5 @@ impl ReorderingCounters {
 
     pub(super) fn packets(&self) -> (u64, u64) {
         (self.packets, self.out_of_order)
-    }
-
-    pub(super) fn behind_gap_max(&self) -> u64 {
-        self.behind_gap_max
-    }
-
-    pub(super) fn restart_behind_gap_max(&mut self, behind_gap: u64) {
-        self.behind_gap_max = behind_gap;
     }
 }

@@ -11,7 +11,7 @@ impl Endpoint {
     /// holds whenever the window has grown by a segment (`tcp_tso_should_defer`).
     #[inline]
     pub(super) fn expand_send_buffer(&mut self, subflow: usize) {
-        if self.tx.grows() && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {
+        if self.tx.grows && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {
             self.expand_send_buffer_to_window(subflow);
         }
     }
@@ -20,7 +20,7 @@ impl Endpoint {
     #[inline(never)]
     pub(super) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
         let state = &mut self.table[subflow];
-        if !self.tx.grows() {
+        if !self.tx.grows {
             state.send_buffer = self.config.send_buffer.size.as_u64();
             return;
         }

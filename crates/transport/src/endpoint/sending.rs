@@ -123,12 +123,12 @@ impl Endpoint {
     fn is_full(&self, subflow: usize) -> bool {
         let state = &self.table[subflow];
         let front = self.subflows[subflow].queue.front();
-        front.is_some_and(|&(data_seq, len)| data_seq + u64::from(len) > self.tx.una())
+        front.is_some_and(|&(data_seq, len)| data_seq + u64::from(len) > self.tx.una)
             && state.cwnd < state.in_flight + state.mss
     }
 
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if self.queues.is_any_acknowledged(self.tx.una()) {
+        if self.queues.is_any_acknowledged(self.tx.una) {
             self.queues.mark_all_ready();
         }
         let mut full = self.queues.blocked().iter();
@@ -136,7 +136,7 @@ impl Endpoint {
         for subflow in self.queues.to_poll().iter() {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
-                let needed = data_seq + u64::from(len) > self.tx.una();
+                let needed = data_seq + u64::from(len) > self.tx.una;
                 if needed && state.cwnd < state.in_flight + state.mss {
                     self.queues.mark_blocked(subflow, data_seq + u64::from(len));
                     break;
@@ -189,8 +189,8 @@ impl Endpoint {
                     unsent,
                     window,
                     window_size: self.tx.window_size(),
-                    written: self.tx.nxt() + unsent,
-                    acknowledged: self.tx.una(),
+                    written: self.tx.nxt + unsent,
+                    acknowledged: self.tx.una,
                     deadline: next.map(|(deadline, _)| deadline),
                     left_of_write: next.map_or(0, |(_, left)| left),
                     changed: std::mem::take(&mut self.changed),
@@ -257,7 +257,7 @@ impl Endpoint {
         self.shares_as_linux()
             && len < self.table[subflow].mss
             && self.config.nagle
-            && !self.tx.closed()
+            && !self.tx.closed
             && self.subflows[subflow].holds_small()
     }
 
@@ -322,10 +322,10 @@ impl Endpoint {
         }
         if len == unsent {
             self.queues.limit_by_data();
-            let idle = self.tx.nxt() == self.tx.una();
-            return (!self.config.nagle || idle || self.tx.closed()).then_some(len);
+            let idle = self.tx.nxt == self.tx.una;
+            return (!self.config.nagle || idle || self.tx.closed).then_some(len);
         }
-        if len >= self.tx.window_max() / 2 {
+        if len >= self.tx.window_max / 2 {
             return Some(len);
         }
         self.start_window_probe(now);
@@ -338,7 +338,7 @@ impl Endpoint {
         self.queues.limit_by_data();
         self.scheduler.on_window_blocked();
         // Retransmissions of the connection's own timer probe the window, too.
-        let waits_for_data = self.shares_as_linux() && self.tx.una() < self.tx.nxt();
+        let waits_for_data = self.shares_as_linux() && self.tx.una < self.tx.nxt;
         if self.timers.persist.is_off()
             && !waits_for_data
             && self.subflows.iter().all(|flow| flow.sender.is_idle())
@@ -386,7 +386,7 @@ impl Endpoint {
         let initial_window = self.config.initial_window.bytes(self.table[subflow].mss);
         let flow = &mut self.subflows[subflow];
         let sender = &mut flow.sender;
-        let sent = Sent::data(sender.nxt(), len, data_seq, now);
+        let sent = Sent::data(sender.nxt, len, data_seq, now);
         if u64::from(len) < self.table[subflow].mss {
             flow.small_end = sent.seq + u64::from(len);
         }

@@ -49,7 +49,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn tune_receive_buffer(&mut self) {
         if self.rx.may_grow() {
-            let round_trips = self.subflows.iter().map(|flow| flow.receiver.round_trip());
+            let round_trips = self.subflows.iter().map(|flow| flow.receiver.round_trip);
             self.rx.grow(round_trips.max().unwrap_or(Time::ZERO));
         }
     }
@@ -77,13 +77,13 @@ impl Endpoint {
     #[inline]
     pub(super) fn announce_doubled_window(&mut self) {
         let room = self.rx.room(true);
-        if room < 2 * self.rx.last_window() || room == 0 {
+        if room < 2 * self.rx.last_window || room == 0 {
             return;
         }
         for number in 0..self.subflows.len() {
             let flow = &mut self.subflows[number];
             let left = flow.receiver.window_left();
-            if self.table[number].usable && room >= 2 * left && 2 * left <= self.rx.capacity() {
+            if self.table[number].usable && room >= 2 * left && 2 * left <= self.rx.capacity {
                 flow.receiver.acknowledge_now();
                 self.output.acks.insert(number);
             }

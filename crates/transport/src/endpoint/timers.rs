@@ -44,7 +44,7 @@ impl Timers {
     }
 
     fn next(&self) -> Time {
-        let own = self.persist.at().min(self.data.at());
+        let own = self.persist.at.min(self.data.at);
         own.min(self.scheduler_at)
     }
 }
@@ -54,7 +54,7 @@ impl Endpoint {
         for subflow in 0..self.subflows.len() {
             let flow = &mut self.subflows[subflow];
             flow.receiver.on_timeout(now);
-            if flow.receiver.ack_due() {
+            if flow.receiver.ack_now {
                 self.output.acks.insert(subflow);
             }
             if flow.time_wait_until <= now {
@@ -62,7 +62,7 @@ impl Endpoint {
                 flow.state = State::Closed;
             }
             if flow.sender.timer_at() <= now {
-                let purpose = flow.sender.timer_purpose();
+                let purpose = flow.sender.timer.purpose;
                 self.mark_ready(subflow);
                 match purpose {
                     Purpose::Timeout => self.time_out(now, subflow, recorder),
@@ -82,10 +82,10 @@ impl Endpoint {
             self.tx.fin_at = Time::MAX;
             self.output.data = true;
         }
-        if self.timers.persist.at() <= now {
+        if self.timers.persist.at <= now {
             self.probe_window(now);
         }
-        if self.timers.data.at() <= now {
+        if self.timers.data.at <= now {
             self.retransmit_data(now);
         }
         if self.timers.scheduler_at <= now {
@@ -190,7 +190,7 @@ impl Endpoint {
         let rto = self.subflows[subflow].sender.rto();
         self.fast_path = SubflowSet::NONE;
         self.timers.persist.start(now, rto, self.config.rto.max);
-        self.timers.note(self.timers.persist.at());
+        self.timers.note(self.timers.persist.at);
     }
 
     /// Latest time for the next [`handle_timeout`](Endpoint::handle_timeout); it may be earlier than needed,

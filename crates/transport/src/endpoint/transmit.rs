@@ -32,7 +32,7 @@ impl Endpoint {
                 record(recorder, now, subflow, || sent_event(&sent));
                 return Some(subflow);
             }
-            if self.tx.closed()
+            if self.tx.closed
                 && let Some(subflow) = self.poll_end_of_stream(now, segment, recorder)
             {
                 return Some(subflow);
@@ -40,7 +40,7 @@ impl Endpoint {
             self.output.data = false;
         }
         if let Some(subflow) = self.output.acks.first() {
-            if self.subflows[subflow].receiver.reports_out_of_order() {
+            if self.subflows[subflow].receiver.out_of_order {
                 self.write_out_of_order(now, subflow, segment);
             } else {
                 self.write_ack(now, subflow, segment);
@@ -64,7 +64,7 @@ impl Endpoint {
                 flow.pending = Default::default();
                 self.write_ack(now, subflow, segment);
                 segment.flags = segment.flags.with(Flags::RST);
-                segment.options = if self.handshake.multipath && self.events.is_closed() {
+                segment.options = if self.handshake.multipath && self.events.closed {
                     Options::MpFastClose {
                         receiver_key: self.handshake.keys.remote,
                     }
@@ -111,7 +111,7 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        if !self.tx.all_assigned() || !self.events.is_connected() {
+        if !self.tx.all_assigned() || !self.events.connected {
             return None;
         }
         if !self.handshake.multipath {
@@ -122,7 +122,7 @@ impl Endpoint {
             self.write_fin(now, 0, segment, recorder);
             return Some(0);
         }
-        if self.tx.fin_acked() || self.tx.fin_at != Time::MAX {
+        if self.tx.fin_acked || self.tx.fin_at != Time::MAX {
             return None;
         }
         // A DATA_FIN without data.
@@ -216,7 +216,7 @@ impl Endpoint {
         recorder: &mut R,
     ) {
         let flow = &mut self.subflows[subflow];
-        let fin = Sent::fin(flow.sender.nxt(), now);
+        let fin = Sent::fin(flow.sender.nxt, now);
         flow.fin = Some(fin.seq);
         self.fast_path.remove(subflow);
         self.changed.insert(subflow);
@@ -252,7 +252,7 @@ impl Endpoint {
             .sack_blocks
             .min(u8::try_from(room).unwrap_or(u8::MAX));
         self.write_ack_with(now, subflow, blocks, segment);
-        if blocks == 0 || self.subflows[subflow].receiver.reports_out_of_order() {
+        if blocks == 0 || self.subflows[subflow].receiver.out_of_order {
             self.output.acks.set(subflow, is_due);
         }
     }
@@ -266,7 +266,7 @@ impl Endpoint {
             false => self.handshake.sack_blocks.saturating_sub(1),
         };
         self.write_ack_with(now, subflow, blocks, segment);
-        self.subflows[subflow].receiver.clear_out_of_order_report();
+        self.subflows[subflow].receiver.out_of_order = false;
         segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
     }
 
@@ -305,12 +305,12 @@ impl Endpoint {
     fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: u8, segment: &mut Segment) {
         self.output.acks.remove(subflow);
         let flow = &mut self.subflows[subflow];
-        segment.seq = flow.sender.nxt();
-        segment.ack = flow.receiver.nxt();
+        segment.seq = flow.sender.nxt;
+        segment.ack = flow.receiver.nxt;
         segment.data_seq = 0;
-        segment.data_ack = self.rx.nxt() + u64::from(self.rx.finished());
+        segment.data_ack = self.rx.nxt + u64::from(self.rx.finished());
         segment.ts_val = now;
-        segment.ts_ecr = flow.receiver.ts_recent();
+        segment.ts_ecr = flow.receiver.ts_recent;
         segment.len = 0;
         segment.flags = self.handshake.base_flags;
         segment.options = Options::None;

@@ -12,8 +12,8 @@ pub const DEFAULT_DUP_THRESH: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateAcks {
-    count: u32,
-    threshold: u32,
+    pub(crate) count: u32,
+    pub(crate) threshold: u32,
     /// The cumulative acknowledgement before the last one (RFC 6582, 4.1).
     previous_ack: u64,
 }
@@ -39,16 +39,6 @@ impl Default for DuplicateAcks {
 }
 
 impl DuplicateAcks {
-    #[inline]
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-
-    #[inline]
-    pub(crate) fn threshold(&self) -> u32 {
-        self.threshold
-    }
-
     /// The threshold for the present flight, lowered if the flight is too small to cause as many duplicates,
     /// so that not every loss waits for the retransmission timer.
     #[inline]

@@ -43,7 +43,8 @@ pub(crate) struct LossDetection {
     pub(crate) duplicates: DuplicateAcks,
     pub(crate) rack: Rack,
     pub(crate) probe: TailLossProbe,
-    limited_transmit: bool,
+    /// Whether new data may follow the first two duplicate acknowledgements (RFC 3042).
+    pub(crate) limited_transmit: bool,
     freeze: ActiveFreeze,
 }
 
@@ -78,12 +79,6 @@ impl LossDetection {
     /// Whether losses are detected by time, none is suspected, and no freeze is in effect.
     pub(crate) fn allows_fast_path(&self) -> bool {
         self.rack.allows_fast_path() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
-    }
-
-    /// Whether new data may follow the first two duplicate acknowledgements (RFC 3042).
-    #[inline]
-    pub(crate) fn has_limited_transmit(&self) -> bool {
-        self.limited_transmit
     }
 
     #[inline]

@@ -15,15 +15,15 @@ const PERSIST: u32 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    on: bool,
+    pub(crate) on: bool,
     /// Transmission time and end of the most recently sent segment that arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
     /// RTT of the last segment that arrived (RACK.rtt).
     rtt: Time,
     advanced: bool,
-    reordering_seen: bool,
+    pub(crate) reordering_seen: bool,
     /// The reordering window in quarters of the minimum RTT (RACK.reo_wnd_mult), at most 255.
-    steps: u8,
+    pub(crate) steps: u8,
     /// Recoveries for which the reordering window persists (RACK.reo_wnd_persist).
     persist: u32,
     /// A D-SACK counts again once this offset is acknowledged (RACK.dsack_round).
@@ -31,7 +31,7 @@ pub(crate) struct Rack {
     /// Retransmitted segments by time: lasting number and time. The scoreboard is ordered by offset.
     retransmitted: VecDeque<(u64, Time)>,
     /// Up to this lasting number all segments from the first unjudged one on were overtaken or retransmitted.
-    passed_to: u64,
+    pub(crate) passed_to: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +59,6 @@ impl Rack {
         }
     }
 
-    #[inline]
-    pub(crate) fn is_on(&self) -> bool {
-        self.on
-    }
-
     pub(crate) fn release_memory(&mut self) {
         self.retransmitted.shrink_to_fit();
     }
@@ -83,16 +78,6 @@ impl Rack {
             self.rtt = now.saturating_sub(delivered.newest.0);
             self.newest = self.newest.max(delivered.newest);
         }
-    }
-
-    /// Records that a segment marked lost arrived after later ones.
-    pub(crate) fn see_reordering(&mut self) {
-        self.reordering_seen = true;
-    }
-
-    #[cfg(test)]
-    pub(crate) fn steps(&self) -> u8 {
-        self.steps
     }
 
     /// Whether no retransmitted segment is outstanding.
@@ -166,12 +151,11 @@ impl Rack {
     ) -> LossVerdict {
         if !std::mem::take(&mut self.advanced) || board.is_empty() {
             return LossVerdict {
-                loss: board.lost_bytes() > 0,
+                loss: board.lost > 0,
                 ..LossVerdict::default()
             };
         }
-        if self.retransmitted.is_empty() && board.lost_bytes() == 0 && self.none_is_overtaken(board)
-        {
+        if self.retransmitted.is_empty() && board.lost == 0 && self.none_is_overtaken(board) {
             return LossVerdict::default();
         }
         self.search(context, board, lost)
@@ -193,8 +177,8 @@ impl Rack {
         lost: &mut impl FnMut(&Sent),
     ) -> LossVerdict {
         let now = context.now;
-        let window = self.reordering_window(context, board.sacked_segments());
-        let lost_before = board.lost_bytes();
+        let window = self.reordering_window(context, board.sacked_segments);
+        let lost_before = board.lost;
         let mut found = LossVerdict::default();
         // Segments sent once are in order of transmission: if one has time left, all after it have, and the
         // last has most.
@@ -214,8 +198,8 @@ impl Rack {
         );
         found.wait = last.and_then(|sent| self.time_left(sent, now, window));
         self.search_copies(now, board, window, &mut found, lost);
-        found.loss = board.lost_bytes() > 0;
-        found.more = board.lost_bytes() > lost_before || found.copy_lost;
+        found.loss = board.lost > 0;
+        found.more = board.lost > lost_before || found.copy_lost;
         found
     }
 
@@ -237,10 +221,6 @@ impl Rack {
         let known = name.max(self.passed_to);
         self.passed_to = known + self.overtaken(board, known).count() as u64;
         self.passed_to
-    }
-
-    pub(crate) fn reset_judged(&mut self) {
-        self.passed_to = 0;
     }
 
     /// The next segment from `name` on that was sent once, was overtaken, and has no time left, unless one

@@ -7,7 +7,7 @@ use crate::range_set::RangeSet;
 /// Receiver of the connection's stream: reassembly, and the window that all subflows share.
 #[derive(Clone, Debug)]
 pub(crate) struct DataReceiver {
-    nxt: u64,
+    pub(crate) nxt: u64,
     waiting: RangeSet,
     /// `waiting`, plus data that subflows hold behind their own gaps; each byte once. Maintained only while
     /// `held_differs`.
@@ -15,7 +15,8 @@ pub(crate) struct DataReceiver {
     held_differs: bool,
     read: u64,
     fin: Option<u64>,
-    capacity: u64,
+    /// The part of the buffer that may be advertised.
+    pub(crate) capacity: u64,
     capacity_max: u64,
     autotuning: Option<ReceiveAutotuning>,
     /// Arrival of the last data, while the buffer grows.
@@ -25,10 +26,10 @@ pub(crate) struct DataReceiver {
     /// Data out of order beyond the window are dropped, although their subflow has acknowledged them.
     drops_beyond: bool,
     /// Highest right edge of the window ever advertised; it never moves back.
-    edge: u64,
-    last_window: u64,
+    pub(crate) edge: u64,
+    pub(crate) last_window: u64,
     /// Window scale (RFC 7323, 2.2), if negotiated.
-    scale: Option<u8>,
+    pub(crate) scale: Option<u8>,
     /// Part of a window that the scale cannot represent.
     below_scale: u16,
 }
@@ -78,21 +79,12 @@ impl DataReceiver {
         }
     }
 
-    pub(crate) fn scale(&self) -> Option<u8> {
-        self.scale
-    }
-
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
         self.below_scale = 0;
         self.capacity_max = self.capacity_max.min(u64::from(u16::MAX));
         self.capacity = self.capacity.min(self.capacity_max);
         self.edge = self.edge.min(self.capacity);
-    }
-
-    #[inline]
-    pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
     }
 
     /// Bytes received behind a gap, here or within a subflow.
@@ -158,11 +150,6 @@ impl DataReceiver {
     }
 
     #[inline]
-    pub(crate) fn edge(&self) -> u64 {
-        self.edge
-    }
-
-    #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.nxt - self.read
     }
@@ -222,17 +209,6 @@ impl DataReceiver {
         let window = room.max((open + below) & !below);
         self.edge = self.nxt + window;
         window
-    }
-
-    #[inline]
-    pub(crate) fn last_window(&self) -> u64 {
-        self.last_window
-    }
-
-    /// The part of the buffer that may be advertised.
-    #[inline]
-    pub(crate) fn capacity(&self) -> u64 {
-        self.capacity
     }
 
     #[inline]
@@ -347,10 +323,10 @@ mod tests {
             &Config::profile(Profile::Rfc)
                 .with(|config| config.receive_buffer.size = Bytes::new(1 << 20)),
         );
-        assert!(receiver.scale().is_some());
+        assert!(receiver.scale.is_some());
         assert!(receiver.window(false) > u64::from(u16::MAX));
         receiver.forgo_scale();
-        assert_eq!(receiver.scale(), None);
+        assert_eq!(receiver.scale, None);
         assert_eq!(receiver.window(false), u64::from(u16::MAX));
     }
 
@@ -364,20 +340,20 @@ mod tests {
     #[test]
     fn data_beyond_window_are_accepted_only_in_order() {
         let mut rx = linux();
-        assert_eq!(rx.edge(), 50_000);
+        assert_eq!(rx.edge, 50_000);
         assert_eq!(rx.on_data(49_000, 1000), 1000);
         assert_eq!(rx.on_data(49_500, 1000), 0);
         assert_eq!(rx.on_data(0, 49_000), 49_000);
-        assert_eq!(rx.nxt(), 50_000);
+        assert_eq!(rx.nxt, 50_000);
         assert_eq!(rx.on_data(50_000, 1000), 1000);
-        assert_eq!((rx.nxt(), rx.edge()), (51_000, 51_000));
+        assert_eq!((rx.nxt, rx.edge), (51_000, 51_000));
     }
 
     #[test]
     fn the_window_is_rounded_as_in_linux() {
         // Programs may set 4 MiB: multiples of 128.
         let mut rx = linux();
-        assert_eq!(rx.scale(), Some(7));
+        assert_eq!(rx.scale, Some(7));
         let window = rx.shared_window();
         assert_eq!((window, rx.scaled(window)), (50_048, 50_048));
         // Data behind a gap leave less than a half; the edge stays.
@@ -386,7 +362,7 @@ mod tests {
         rx.read(500);
         let window = rx.shared_window();
         assert_eq!((window, rx.scaled(window)), (49_548, 49_536));
-        assert_eq!(rx.edge(), 50_048);
+        assert_eq!(rx.edge, 50_048);
         let mut rx = linux();
         rx.on_data(0, 48_000);
         assert_eq!(rx.shared_window(), 2000);

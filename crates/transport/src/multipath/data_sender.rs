@@ -7,30 +7,30 @@ use crate::{Config, Deadline, Deadlines};
 /// Sender of the connection's stream: written, assigned and acknowledged data, and data to reinject.
 #[derive(Clone, Debug)]
 pub(crate) struct DataSender {
-    una: u64,
-    nxt: u64,
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
     written: u64,
     /// `None` if no data were written with a deadline.
     deadlines: Option<Box<Deadlines>>,
-    closed: bool,
+    pub(crate) closed: bool,
     edge: u64,
-    window_max: u64,
+    pub(crate) window_max: u64,
     capacity: u64,
     /// The buffer grows with the congestion window, and a blocked application may write again when a third of
     /// it is free (`sk_stream_is_writeable`).
-    grows: bool,
+    pub(crate) grows: bool,
     /// Memory overhead of sent data over their payload, in 1024ths.
     overhead: u32,
     /// Granularity of writes: a whole piece is taken if there is space for a byte.
     piece: u32,
-    blocked: bool,
+    pub(crate) blocked: bool,
     /// Data to reinject: in flight on a failed or timed-out subflow.
     pub(crate) reinject: RangeSet,
     /// End of the data sent by opportunistic retransmission.
     pub(crate) opportunistic: u64,
     /// Time of the next DATA_FIN, or [`Time::MAX`].
     pub(crate) fin_at: Time,
-    fin_acked: bool,
+    pub(crate) fin_acked: bool,
 }
 
 impl DataSender {
@@ -66,38 +66,13 @@ impl DataSender {
     }
 
     #[inline]
-    pub(crate) fn una(&self) -> u64 {
-        self.una
-    }
-
-    #[inline]
-    pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
-    }
-
-    #[inline]
-    pub(crate) fn closed(&self) -> bool {
-        self.closed
-    }
-
-    #[inline]
     pub(crate) fn end(&self) -> Option<u64> {
         self.closed.then_some(self.written)
     }
 
     #[inline]
-    pub(crate) fn fin_acked(&self) -> bool {
-        self.fin_acked
-    }
-
-    #[inline]
     pub(crate) fn all_assigned(&self) -> bool {
         self.nxt == self.written
-    }
-
-    #[inline]
-    pub(crate) fn grows(&self) -> bool {
-        self.grows
     }
 
     pub(crate) fn expand(&mut self, capacity: u64) {
@@ -154,17 +129,12 @@ impl DataSender {
     /// Deadline of the next unassigned byte, and the number of bytes from it on that share that deadline.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
-        self.deadlines.as_ref()?.write_at(self.nxt())
+        self.deadlines.as_ref()?.write_at(self.nxt)
     }
 
     #[inline]
     pub(crate) fn deadline_of(&self, offset: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(offset)
-    }
-
-    #[inline]
-    pub(crate) fn blocks(&self) -> bool {
-        self.blocked
     }
 
     pub(crate) fn close(&mut self) {
@@ -185,11 +155,6 @@ impl DataSender {
     #[inline]
     pub(crate) fn window_size(&self) -> u64 {
         self.edge.saturating_sub(self.una)
-    }
-
-    #[inline]
-    pub(crate) fn window_max(&self) -> u64 {
-        self.window_max
     }
 
     #[inline]

@@ -21,12 +21,14 @@ pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// Number of segments ever removed from the front: index + `base` is a segment's lasting number.
     base: u64,
-    outstanding: u64,
-    sacked: u64,
-    sacked_segments: u32,
-    lost: u64,
-    retransmitted: u64,
-    highest_sacked: u64,
+    pub(crate) outstanding: u64,
+    pub(crate) sacked: u64,
+    pub(crate) sacked_segments: u32,
+    /// Bytes marked lost, retransmitted or not.
+    pub(crate) lost: u64,
+    /// Bytes retransmitted that are estimated to be in the network.
+    pub(crate) retransmitted: u64,
+    pub(crate) highest_sacked: u64,
     /// No segment before this one is lost and still to be retransmitted.
     retransmit_hint: u64,
     /// Every segment before this one was judged: it is lost, or it arrived.
@@ -84,38 +86,6 @@ impl Scoreboard {
 
     pub(crate) fn release_memory(&mut self) {
         self.segments.shrink_to_fit();
-    }
-
-    #[inline]
-    pub(crate) fn outstanding(&self) -> u64 {
-        self.outstanding
-    }
-
-    #[inline]
-    pub(crate) fn sacked(&self) -> u64 {
-        self.sacked
-    }
-
-    #[inline]
-    pub(crate) fn sacked_segments(&self) -> u32 {
-        self.sacked_segments
-    }
-
-    /// Bytes marked lost, retransmitted or not.
-    #[inline]
-    pub(crate) fn lost_bytes(&self) -> u64 {
-        self.lost
-    }
-
-    /// Bytes retransmitted that are estimated to be in the network.
-    #[inline]
-    pub(crate) fn retransmitted(&self) -> u64 {
-        self.retransmitted
-    }
-
-    #[inline]
-    pub(crate) fn highest_sacked(&self) -> u64 {
-        self.highest_sacked
     }
 
     /// RFC 6675's pipe: bytes estimated to be in the network.

@@ -95,7 +95,7 @@ fn unmarked_losses_are_in_flight_and_detectable_again() {
     // Four were not retransmitted; of the first, two copies are in flight.
     assert_eq!(board.unmark_lost(), 4);
     board.check();
-    assert_eq!((board.lost_bytes(), board.pipe()), (0, 6000));
+    assert_eq!((board.lost, board.pipe()), (0, 6000));
     assert_eq!(board.next_lost(), None);
     assert!(board.mark_passed(3, 1000, &mut unheard));
     board.check();

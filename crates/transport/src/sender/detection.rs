@@ -19,8 +19,8 @@ impl Sender {
             return LossVerdict::default();
         }
         let known = DupAckContext {
-            phase: self.recovery.phase(),
-            point: self.recovery.point(),
+            phase: self.recovery.phase,
+            point: self.recovery.point,
             una: self.una,
             sack: self.sack,
             mss: connection.own().mss,
@@ -40,7 +40,7 @@ impl Sender {
         connection: &mut Connection<'_, R>,
     ) -> LossVerdict {
         if self.recovery.is_over(ack) {
-            match self.recovery.phase() {
+            match self.recovery.phase {
                 Phase::Recovery => self.leave_recovery(connection),
                 Phase::Open | Phase::Loss => self.end_loss_phase(connection),
             }
@@ -74,8 +74,8 @@ impl Sender {
         } = connection;
         let context = RackContext {
             now: *now,
-            recovering: self.recovery.phase() != Phase::Open,
-            threshold: self.loss.duplicates.threshold(),
+            recovering: self.recovery.phase != Phase::Open,
+            threshold: self.loss.duplicates.threshold,
             state: &table[*subflow],
         };
         let mut lost = |sent: &Sent| {

@@ -13,7 +13,7 @@ impl Sender {
     /// time, and the reordering policy ignores acknowledgements of new data.
     pub(crate) fn allows_fast_path(&self) -> bool {
         self.sack
-            && self.rto.backoff() == 0
+            && self.rto.backoff == 0
             && self.reordering.ignores_plain_acks()
             && self.recovery.allows_fast_path()
             && self.board.allows_fast_path(self.una)
@@ -54,7 +54,7 @@ impl Sender {
         }
         // Offset 0 is the SYN.
         state.acknowledged = self.una - 1;
-        state.in_flight = self.board.outstanding();
+        state.in_flight = self.board.outstanding;
     }
 
     /// [`send_new`](Sender::send_new) for data that do not follow idleness; returns their position in the
@@ -78,7 +78,7 @@ impl Sender {
         if self.loss.probe.on {
             self.arm_probe(now, state);
         }
-        state.in_flight = self.board.outstanding();
+        state.in_flight = self.board.outstanding;
         self.note_usage(state);
         Some(seq)
     }

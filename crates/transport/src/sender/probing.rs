@@ -106,9 +106,9 @@ impl Sender {
     fn may_probe(&self) -> bool {
         self.loss.probe.on
             && self.sack
-            && self.recovery.phase() == Phase::Open
-            && self.board.sacked() == 0
-            && self.board.lost_bytes() == 0
+            && self.recovery.phase == Phase::Open
+            && self.board.sacked == 0
+            && self.board.lost == 0
     }
 
     /// TLP_calc_PTO(), without its bound by the retransmission timer (7.2).

@@ -113,7 +113,7 @@ impl Sender {
     #[inline(always)]
     fn may_grow(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.advanced > 0
-            || ack.delivered.sacked > 0 && self.loss.duplicates.threshold() > DEFAULT_DUP_THRESH
+            || ack.delivered.sacked > 0 && self.loss.duplicates.threshold > DEFAULT_DUP_THRESH
     }
 
     /// Handles the reordering timer (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
@@ -165,7 +165,7 @@ impl Sender {
             && match self.recovery.phase {
                 Phase::Open => false,
                 Phase::Recovery => self.window.reduce_cwnd,
-                Phase::Loss => self.rto.backoff() > 0,
+                Phase::Loss => self.rto.backoff > 0,
             };
         if !repeated {
             self.save_before_loss(Congestion::Timeout, flight_size, connection);
@@ -176,7 +176,8 @@ impl Sender {
         self.recovery.begin(Phase::Loss, self.nxt, frozen);
         self.loss.duplicates.forget();
         self.loss.probe.forget();
-        self.lower_threshold(connection);
+        // Measured reordering is no longer valid.
+        self.set_threshold(0, connection);
         let (rack, board) = (&self.loss.rack, &mut self.board);
         board.mark_all_lost(|sent| rack.is_recent(sent, now), &mut |sent| {
             record_lost(connection, sent, LossSign::Timeout)
@@ -187,7 +188,7 @@ impl Sender {
             own.cwnd = self.board.pipe() + own.mss;
         }
         self.publish(connection.own());
-        let (after, consecutive) = (connection.window(), self.rto.backoff());
+        let (after, consecutive) = (connection.window(), self.rto.backoff);
         connection.record(|| {
             TraceEvent::TimedOut(event::TimedOut {
                 before,
@@ -240,7 +241,7 @@ impl Sender {
         }
         self.recovery.begin(Phase::Recovery, self.nxt, frozen);
         self.loss.probe.forget();
-        self.recovery.prr = Prr::new(self.board.outstanding());
+        self.recovery.prr = Prr::new(self.board.outstanding);
         let own = connection.own();
         if !self.recovery.use_prr && !frozen {
             own.cwnd = own.ssthresh;
@@ -268,7 +269,7 @@ impl Sender {
             } else {
                 // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
                 own.ssthresh
-                    .min(self.board.outstanding().max(own.mss) + own.mss)
+                    .min(self.board.outstanding.max(own.mss) + own.mss)
             };
         }
         record_recovery_left(connection, false);
@@ -307,7 +308,7 @@ impl Sender {
             return;
         }
         let before = connection.window();
-        self.recovery.forget_before();
+        self.recovery.before = None;
         self.reduce(Congestion::FastRetransmit, flight_size, connection);
         let own = connection.own();
         own.cwnd = own.ssthresh;

@@ -17,7 +17,7 @@ impl Sender {
             return None;
         }
         let fits = state.cwnd >= state.in_flight + state.mss;
-        if !fits && !self.recovery.is_forced() {
+        if !fits && !self.recovery.force {
             return None;
         }
         let at = self.board.next_lost()?;
@@ -33,8 +33,8 @@ impl Sender {
             }
         }
         let full = state.cwnd < state.in_flight + state.mss;
-        let recovering = self.recovery.phase() == Phase::Recovery;
-        if !recovering || !self.sack || self.loss.rack.is_on() || full {
+        let recovering = self.recovery.phase == Phase::Recovery;
+        if !recovering || !self.sack || self.loss.rack.on || full {
             return None;
         }
         let at = self.board.next_unsacked()?;
@@ -55,10 +55,10 @@ impl Sender {
     fn retransmit(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.board.retransmit(at, now);
         self.loss.rack.on_retransmit(self.board.name(at), now);
-        self.recovery.on_retransmit();
+        self.recovery.force = false;
         self.counters.retransmissions += 1;
         self.count_sent(now, &sent);
-        if at == 0 && self.loss.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
+        if at == 0 && self.loss.rack.on && self.timer.purpose != Purpose::Reordering {
             // As in Linux (`tcp_xmit_retransmit_queue`): the timer restarts for the oldest segment.
             self.arm(Purpose::Timeout, now + self.rto.current());
         }
@@ -99,7 +99,7 @@ impl Sender {
         if !sent.is_fin() {
             self.counters.segments_sent += 1;
         }
-        self.recovery.count_sent(u64::from(sent.len));
+        self.recovery.prr.count_sent(u64::from(sent.len));
         self.last_sent = now;
         if self.timer.is_off() {
             self.arm(Purpose::Timeout, now + self.rto.current());
@@ -133,7 +133,7 @@ impl Sender {
         }
         let reduced = cwnd < state.cwnd;
         state.cwnd = cwnd;
-        self.recovery.forget_before();
+        self.recovery.before = None;
         reduced
     }
 

@@ -35,7 +35,7 @@ impl Sender {
             nxt: self.nxt,
             srtt: own.srtt,
             rttvar: own.rttvar,
-            backoff: self.rto.backoff(),
+            backoff: self.rto.backoff,
             acked_since_loss: own.acked_since_loss,
             acked_between_losses: own.acked_between_losses,
         }));
@@ -48,7 +48,7 @@ impl Sender {
                 cause,
                 una: self.una,
                 nxt: self.nxt,
-                copies_in_flight: self.board.retransmitted(),
+                copies_in_flight: self.board.retransmitted,
                 mss,
                 before: self.recovery.before.as_deref().copied(),
             });
@@ -126,13 +126,13 @@ impl Sender {
             phase: self.recovery.phase,
             before: self.recovery.before.as_deref().copied(),
             window,
-            outstanding: self.board.outstanding(),
+            outstanding: self.board.outstanding,
             pipe: self.board.pipe(),
-            sacked_in_all: self.board.sacked(),
-            highest_sacked: self.board.highest_sacked(),
-            retransmission_in_flight: self.board.retransmitted() > 0,
-            duplicates: self.loss.duplicates.count(),
-            threshold: self.loss.duplicates.threshold(),
+            sacked_in_all: self.board.sacked,
+            highest_sacked: self.board.highest_sacked,
+            retransmission_in_flight: self.board.retransmitted > 0,
+            duplicates: self.loss.duplicates.count,
+            threshold: self.loss.duplicates.threshold,
             mss: own.mss,
             srtt: own.srtt,
         }
@@ -152,7 +152,7 @@ impl Sender {
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit.unwrap_or(u64::MAX);
         if let Some(sign) = answer.reordering_sign {
-            self.loss.rack.see_reordering();
+            self.loss.rack.reordering_seen = true;
             self.counters.reordering_by[sign as usize] += 1;
         }
         if let Some(threshold) = answer.threshold {
@@ -191,17 +191,16 @@ impl Sender {
         }
     }
 
-    fn set_threshold<R: Recorder>(&mut self, threshold: u32, connection: &mut Connection<'_, R>) {
+    pub(super) fn set_threshold<R: Recorder>(
+        &mut self,
+        threshold: u32,
+        connection: &mut Connection<'_, R>,
+    ) {
         if self.loss.duplicates.set_threshold(threshold) {
-            let to = self.loss.duplicates.threshold();
+            let to = self.loss.duplicates.threshold;
             self.counters.threshold_max = self.counters.threshold_max.max(to);
             connection.record(|| TraceEvent::ThresholdChanged(event::ThresholdChanged { to }));
         }
-    }
-
-    /// Resets the threshold at a timeout: measured reordering is no longer valid.
-    pub(super) fn lower_threshold<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
-        self.set_threshold(0, connection);
     }
 
     fn undo<R: Recorder>(
@@ -234,7 +233,7 @@ impl Sender {
             self.loss.duplicates.forget();
             if undo.marks != LostMarks::Kept {
                 unmarked = self.board.unmark_lost();
-                self.loss.rack.reset_judged();
+                self.loss.rack.passed_to = 0;
             }
         }
         if undo.evidence == Evidence::Duplicates {

@@ -17,7 +17,7 @@ impl Endpoint {
         let disturbed = !self.output.before_new_data().is_empty()
             || !self.tx.reinject.is_empty()
             || self.tx.has_deadlines()
-            || self.queues.is_any_acknowledged(self.tx.una());
+            || self.queues.is_any_acknowledged(self.tx.una);
         if disturbed {
             return None;
         }
@@ -28,7 +28,7 @@ impl Endpoint {
                 continue;
             };
             let end = data_seq + u64::from(len);
-            if end <= self.tx.una() {
+            if end <= self.tx.una {
                 return None;
             }
             if state.cwnd < state.in_flight + state.mss {
@@ -51,7 +51,7 @@ impl Endpoint {
             segment.flags = segment.flags.with(self.mapping_flags());
             return Some(Some(subflow));
         }
-        if self.tx.unsent() > 0 || self.tx.closed() {
+        if self.tx.unsent() > 0 || self.tx.closed {
             return None;
         }
         self.queues.limit_by_data();

@@ -42,7 +42,7 @@ fn run(name: &str, sack: bool, wire: LinkModel, times: &[u64]) -> (Vec<Row>, u32
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = wire();
     let rows = at(&mut pair, times);
-    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
+    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold;
     (rows, threshold, pair)
 }
 
@@ -315,7 +315,7 @@ fn linux_undoes_losses_shown_late_by_timestamps() {
     let counters = pair.client.counters(0);
     assert_eq!(counters.undone_by[Evidence::Late as usize], 1);
     assert_eq!((counters.undone, counters.threshold_max), (1, 10));
-    let steps = pair.client.subflows[0].sender.loss.rack.steps();
+    let steps = pair.client.subflows[0].sender.loss.rack.steps;
     assert_eq!(steps, 2);
 }
 

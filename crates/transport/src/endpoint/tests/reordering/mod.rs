@@ -211,7 +211,7 @@ fn eifel_works_as_a_custom_policy() {
     pair.fate = late(&[(1, 30)]);
     let undone = at(&mut pair, &[100, 130, 230]);
     assert_eq!(undone, [(5, 5, 1), (10, 10, 1), (11, 10, 1)]);
-    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
+    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold;
     assert_eq!(threshold, 10);
     // Nothing arrives for more than a second: the timeout was spurious.
     let (config, _) = answering(&example(), eifel);

@@ -239,7 +239,7 @@ fn timeout_reduces_previous_flight_and_resets_threshold() {
         });
     let timed_out = timed_out.expect("a timeout");
     assert_eq!(timed_out.after.ssthresh, 5000);
-    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
+    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold;
     assert_eq!(threshold, 3);
 }
 

@@ -46,7 +46,7 @@ fn timeout_resets_threshold() {
     let mut pair = Pair::connected(&config, &[50]);
     pair.transfer(4_000, Time::from_secs(9));
     pair.drive(pair.now + ms(60));
-    let threshold = |pair: &Pair| pair.client.subflows[0].sender.loss.duplicates.threshold();
+    let threshold = |pair: &Pair| pair.client.subflows[0].sender.loss.duplicates.threshold;
     assert_eq!(threshold(&pair), 20);
     pair.fate = lose(&[4001]);
     pair.transfer(1_000, Time::from_secs(9));

@@ -38,7 +38,7 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     let mut pair = Pair::connected(&config, delays);
     pair.transfer(77_000, Time::from_secs(30));
     pair.drive(pair.now + ms(700));
-    let from = pair.client.subflows[0].sender.nxt();
+    let from = pair.client.subflows[0].sender.nxt;
     pair.client.write(60_000);
     let mut delayed = false;
     let start = pair.now;
@@ -65,11 +65,11 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     pair.events.clear();
     let mut before = None;
     while undone(&pair).is_empty() {
-        if pair.client.subflows[0].sender.recovery.phase() == Phase::Open {
+        if pair.client.subflows[0].sender.recovery.phase == Phase::Open {
             pair.client.controller.save(0);
             let control = format!("{:?}", pair.client.controller);
             let sender = &pair.client.subflows[0].sender;
-            before = Some((control, pair.client.table[0].clone(), sender.una()));
+            before = Some((control, pair.client.table[0].clone(), sender.una));
         }
         assert!(pair.step(pair.now + Time::from_secs(9)), "{name}: no undo");
     }
@@ -81,7 +81,7 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     assert_eq!(format!("{:?}", pair.client.controller), control, "{name}");
     let now = &pair.client.table[0];
     assert_eq!(Window::of(now), Window::of(&state), "{name}");
-    let acked = pair.client.subflows[0].sender.una() - una;
+    let acked = pair.client.subflows[0].sender.una - una;
     assert!(acked > 0);
     assert_eq!(
         now.acked_since_loss,
@@ -91,9 +91,9 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     assert_eq!(now.acked_between_losses, state.acked_between_losses);
     assert!(!now.in_recovery && now.usable, "{name}");
     let sender = &pair.client.subflows[0].sender;
-    assert_eq!(sender.recovery.phase(), Phase::Open);
+    assert_eq!(sender.recovery.phase, Phase::Open);
     assert_eq!(sender.backoff(), 0);
-    assert_eq!(sender.board.lost_bytes(), 0, "{name}");
+    assert_eq!(sender.board.lost, 0, "{name}");
     assert_eq!(pair.client.counters(0).undone, 1);
     let retransmitted = pair.client.counters(0).retransmissions;
     pair.drive(pair.now + Time::from_secs(9));
@@ -137,9 +137,9 @@ fn undo_unmarks_segments_not_retransmitted() {
     let start = pair.now;
     pair.drive(start + ms(109));
     let board = |pair: &Pair| {
-        let board = pair.client.subflows[0].sender.board();
+        let board = &pair.client.subflows[0].sender.board;
         board.check();
-        (board.lost().count(), board.lost_bytes())
+        (board.lost().count(), board.lost)
     };
     let retransmitted = pair.client.counters(0).retransmissions;
     let (waiting, lost) = board(&pair);
@@ -184,7 +184,7 @@ fn undo_cancels_pending_reinjection() {
     assert!(pair.client.table[0].usable);
     // Data held by the first subflow are not queued for reinjection; data of the other may be.
     let held = |pair: &Pair, subflow: usize| -> Vec<(u64, u64)> {
-        let board = pair.client.subflows[subflow].sender.board();
+        let board = &pair.client.subflows[subflow].sender.board;
         let ranges = board.iter().map(|sent| {
             let end = sent.data_seq + u64::from(sent.len);
             (sent.data_seq, end)
@@ -242,7 +242,7 @@ fn every_policy_undo_makes_subflow_usable_and_keeps_its_data() {
         );
         assert!(pair.client.table[0].usable, "{name} {sack}");
         assert!(!pair.client.table[0].in_recovery, "{name} {sack}");
-        let board = pair.client.subflows[0].sender.board();
+        let board = &pair.client.subflows[0].sender.board;
         for sent in board.iter() {
             let held = (sent.data_seq, sent.data_seq + u64::from(sent.len));
             let waiting = pair.client.tx.reinject.within(held.0, held.1).count();
@@ -262,7 +262,7 @@ fn subflow_after_fin_sends_no_new_data_on_undo() {
     pair.drive(pair.now + ms(700));
     pair.client.write(9000);
     pair.client.close();
-    let from = pair.client.subflows[0].sender.nxt();
+    let from = pair.client.subflows[0].sender.nxt;
     let mut delayed = false;
     pair.fate = Box::new(move |p| {
         let hit = p.to_server && p.segment.seq == from && !delayed;
