@@ -45,7 +45,7 @@ pub(crate) struct CarrierSet {
     readiness: Vec<Readiness>,
     ready_count: usize,
     /// Seconds until the carriers together fill the reassembly buffer.
-    buffer_secs: f64,
+    pub(crate) buffer_secs: f64,
     /// Whether any carrier is good, and whether any of these has quota left.
     is_any_good: bool,
     is_any_eligible: bool,
@@ -203,15 +203,6 @@ impl CarrierSet {
 
     pub(crate) fn slowest(&self) -> Option<Time> {
         self.good().filter_map(|snapshot| snapshot.srtt).max()
-    }
-
-    /// Sets the seconds until the carriers fill the reassembly buffer. No cached value depends on it.
-    pub(crate) fn set_buffer_secs(&mut self, seconds: f64) {
-        self.buffer_secs = seconds;
-    }
-
-    pub(crate) fn buffer_secs(&self) -> f64 {
-        self.buffer_secs
     }
 
     pub(crate) fn in_flight_cap(&self, at: CarrierIndex) -> u64 {

@@ -46,7 +46,7 @@ impl<P: Payload> Association<P> {
         let mut next = None;
         for on in self.carriers.indices() {
             while let Some((to, due)) = self.first_late(now, on, &mut next) {
-                self.requeue_one(on, due);
+                self.requeue_where(on, |sent| sent.content == due);
                 let stream = match due {
                     Content::Data { stream, .. } => stream,
                     Content::Control(_) => continue,

@@ -239,10 +239,6 @@ impl<P: Payload> Association<P> {
         self.requeue_if_due(at, |_| true);
     }
 
-    pub(super) fn requeue_one(&mut self, at: CarrierIndex, content: Content) {
-        self.requeue_where(at, |sent| sent.content == content);
-    }
-
     pub(super) fn requeue_if_due(&mut self, at: CarrierIndex, is_selected: impl Fn(Time) -> bool) {
         self.requeue_where(at, |sent| is_selected(sent.due));
     }
@@ -285,7 +281,7 @@ impl<P: Payload> Association<P> {
         }
         let carrier = &mut self.carriers[at];
         carrier.in_flight = in_flight;
-        carrier.usage.count_resent(bytes);
+        carrier.usage.resent += bytes;
         self.resent_bytes += bytes;
     }
 

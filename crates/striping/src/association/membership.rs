@@ -98,7 +98,7 @@ impl<P: Payload> Association<P> {
 
     pub(super) fn on_heard(&mut self, at: CarrierIndex, time: Time) {
         let liveness = &self.carriers[at].liveness;
-        if time <= liveness.heard_at() {
+        if time <= liveness.heard_at {
             return;
         }
         self.due = None;

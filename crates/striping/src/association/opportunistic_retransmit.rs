@@ -63,9 +63,9 @@ impl<P: Payload> Association<P> {
     pub(super) fn requeue_excess(&mut self, at: CarrierIndex) {
         let carrier = &self.carriers[at];
         let own = self.carriers.arrival(at).rate;
-        let most = carrier.absorbed_now(self.carriers.buffer_secs());
+        let most = carrier.absorbed_now(self.carriers.buffer_secs);
         let judged = carrier.in_flight.oldest().map(|sent| sent.content);
-        if carrier.in_flight.bytes() <= most
+        if carrier.in_flight.bytes <= most
             || !carrier.is_good()
             || judged.is_some_and(|content| self.deadline_of_content(&content).is_some())
             || self.carriers.rates() - own < own

@@ -72,7 +72,7 @@ impl<P: Payload> Association<P> {
                 }
             }
             Frame::Ping { token } => {
-                self.carriers[at].pings.on_ping(token);
+                self.carriers[at].pings.answer_due = Some(token);
                 self.carriers.wake(at);
             }
             Frame::Pong { token } => {
@@ -104,7 +104,7 @@ impl<P: Payload> Association<P> {
 
     fn on_ack(&mut self, now: Time, at: CarrierIndex, count: u64) -> Result<(), ProtocolError> {
         let carrier = &mut self.carriers[at];
-        let sent = carrier.in_flight.sent();
+        let sent = carrier.in_flight.sent;
         if count > sent {
             return Err(ProtocolError::Acknowledged {
                 acknowledged: count,
@@ -126,7 +126,7 @@ impl<P: Payload> Association<P> {
             {
                 let base = stream.send.base();
                 stream.send.on_acknowledged(start, end, fin);
-                self.adapter.count_acknowledged(stream.send.base() - base);
+                self.adapter.acknowledged += stream.send.base() - base;
                 self.after_acknowledged(id);
             }
             newest = Some(sent);
@@ -149,7 +149,7 @@ impl<P: Payload> Association<P> {
     fn limit_in_flight(&mut self) {
         self.carriers.settle();
         let buffer_secs = self.config.buffer.as_u64() as f64 / self.carriers.rates();
-        self.carriers.set_buffer_secs(buffer_secs);
+        self.carriers.buffer_secs = buffer_secs;
     }
 
     fn on_data(
@@ -166,7 +166,7 @@ impl<P: Payload> Association<P> {
         if state.receive_ended {
             return Ok(());
         }
-        let limit = state.window.limit();
+        let limit = state.window.limit;
         state.receive.insert(id.0, offset, payload, fin, limit)?;
         self.update_cost(id);
         let Some(state) = self.streams.get_mut(&id) else {
@@ -180,11 +180,11 @@ impl<P: Payload> Association<P> {
             return Ok(());
         };
         if state.receive.is_finished() {
-            if !state.receive.is_discarding() {
+            if !state.receive.discard {
                 self.events.push_back(Event::StreamFinished(id));
             }
             self.end_receive(id);
-        } else if state.receive.is_discarding() {
+        } else if state.receive.discard {
             self.update_window(now, id);
         } else if state.wants_data && state.receive.is_readable() {
             state.wants_data = false;
@@ -211,7 +211,7 @@ impl<P: Payload> Association<P> {
         if state.receive_ended {
             return Ok(());
         }
-        if !state.receive.is_discarding() {
+        if !state.receive.discard {
             self.events
                 .push_back(Event::StreamReset { stream: id, code });
         }

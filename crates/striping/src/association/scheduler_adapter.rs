@@ -24,8 +24,8 @@ pub(super) struct SchedulerAdapter {
     pub(super) copies_late: bool,
     pub(super) check_at: Option<Time>,
     /// Bytes written to all streams, and bytes that the peer has in order.
-    written: u64,
-    acknowledged: u64,
+    pub(super) written: u64,
+    pub(super) acknowledged: u64,
 }
 
 impl SchedulerAdapter {
@@ -59,14 +59,6 @@ impl SchedulerAdapter {
     /// Whether the scheduler has asked to be called by now; clears the request.
     pub(super) fn take_due_call(&mut self, now: Time) -> bool {
         self.call_again_at.take_if(|at| *at <= now).is_some()
-    }
-
-    pub(super) fn count_written(&mut self, bytes: u64) {
-        self.written += bytes;
-    }
-
-    pub(super) fn count_acknowledged(&mut self, bytes: u64) {
-        self.acknowledged += bytes;
     }
 }
 
@@ -186,8 +178,8 @@ impl<P: Payload> Association<P> {
     fn row(&self, now: Time, at: CarrierIndex) -> SubflowState {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
-        let in_flight = carrier.in_flight.bytes();
-        let buffer_secs = self.carriers.buffer_secs();
+        let in_flight = carrier.in_flight.bytes;
+        let buffer_secs = self.carriers.buffer_secs;
         let window = match carrier.has_room(now, buffer_secs) {
             true => carrier
                 .in_flight_cap()
@@ -199,20 +191,16 @@ impl<P: Payload> Association<P> {
             usable: self.may_send(at),
             mss,
             cwnd: window,
-            ssthresh: if carrier.rate.is_full() {
-                window
-            } else {
-                u64::MAX
-            },
+            ssthresh: if carrier.rate.full { window } else { u64::MAX },
             in_flight,
-            assigned: carrier.rate.delivered() + in_flight,
-            acknowledged: carrier.rate.delivered(),
+            assigned: carrier.rate.delivered + in_flight,
+            acknowledged: carrier.rate.delivered,
             srtt: carrier.round_trip.smoothed().unwrap_or(Time::ZERO),
             rttvar: carrier.round_trip.deviation(),
             min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),
-            latest_rtt: carrier.round_trip.latest(),
-            rtt_samples: carrier.round_trip.samples(),
-            rtt_sum: carrier.round_trip.sum(),
+            latest_rtt: carrier.round_trip.latest,
+            rtt_samples: carrier.round_trip.samples,
+            rtt_sum: carrier.round_trip.sum,
             delivery_rate: carrier.rate_estimate().unwrap_or(0.0),
             cost: carrier.config.terms.cost,
             priority: carrier.config.priority,

@@ -69,16 +69,16 @@ impl<P: Payload> Association<P> {
         Some(CarrierStatistics {
             link: carrier.config.link,
             suspected: carrier.liveness.is_suspected(),
-            heard_at: carrier.liveness.heard_at(),
+            heard_at: carrier.liveness.heard_at,
             srtt: carrier.round_trip.smoothed(),
             min_rtt: carrier.round_trip.min(),
             rate: rate.map(|rate| Rate::from_mbps(rate * 8e-6)),
-            in_flight: Bytes::new(carrier.in_flight.bytes()),
-            sent: Bytes::new(carrier.usage.sent()),
-            acknowledged: Bytes::new(carrier.rate.delivered()),
-            received: Bytes::new(carrier.usage.received()),
-            resent: Bytes::new(carrier.usage.resent()),
-            quota_left: carrier.usage.quota_left().map(Bytes::new),
+            in_flight: Bytes::new(carrier.in_flight.bytes),
+            sent: Bytes::new(carrier.usage.sent),
+            acknowledged: Bytes::new(carrier.rate.delivered),
+            received: Bytes::new(carrier.usage.received),
+            resent: Bytes::new(carrier.usage.resent),
+            quota_left: carrier.usage.quota_left.map(Bytes::new),
             throttle: carrier.config.terms.rate,
         })
     }
@@ -96,15 +96,15 @@ impl<P: Payload> Association<P> {
         let state = self.streams.get(&stream)?;
         let (held, reassembling) = state.receive.held();
         Some(StreamStatistics {
-            written: Bytes::new(state.send.written()),
+            written: Bytes::new(state.send.written),
             acknowledged: Bytes::new(state.send.base()),
             waiting: Bytes::new(state.send.pending()),
             resent: Bytes::new(state.resent_bytes),
             window_blocked: state.send.is_window_blocked(),
-            read: Bytes::new(state.receive.consumed()),
+            read: Bytes::new(state.receive.read),
             held: Bytes::new(held),
             reassembling: Bytes::new(reassembling),
-            window: Bytes::new(state.window.size()),
+            window: Bytes::new(state.window.size),
         })
     }
 

@@ -36,7 +36,7 @@ impl<P: Payload> Association<P> {
         let Some(state) = self.streams.get_mut(&stream) else {
             return 0;
         };
-        if state.send_ended || state.send.is_finished() {
+        if state.send_ended || state.send.finished {
             return 0;
         }
         let bound = state.send_bound(self.config.send_buffer.as_u64(), &self.send_memory);
@@ -48,7 +48,7 @@ impl<P: Payload> Association<P> {
         if taken > 0 {
             self.due = None;
             state.send.write(payload.split_to(taken));
-            self.adapter.count_written(taken as u64);
+            self.adapter.written += taken as u64;
             state.settle_send(&mut self.send_memory);
             self.drr.enter(stream, state);
             self.update_cost(stream);
@@ -62,7 +62,7 @@ impl<P: Payload> Association<P> {
     #[must_use]
     pub fn room(&mut self, stream: StreamId) -> Option<u64> {
         let state = self.streams.get_mut(&stream)?;
-        if state.send_ended || state.send.is_finished() {
+        if state.send_ended || state.send.finished {
             return None;
         }
         let bound = state.send_bound(self.config.send_buffer.as_u64(), &self.send_memory);
@@ -74,7 +74,7 @@ impl<P: Payload> Association<P> {
     /// Writes as [`write`](Association::write) does, with a deadline for delivery. Schedulers may take it
     /// into account; late bytes are still delivered.
     pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Deadline) -> usize {
-        let start = self.streams.get(&stream).map(|state| state.send.written());
+        let start = self.streams.get(&stream).map(|state| state.send.written);
         let taken = self.write(stream, payload);
         if taken > 0
             && let (Some(start), Some(state)) = (start, self.streams.get_mut(&stream))
@@ -128,7 +128,7 @@ impl<P: Payload> Association<P> {
         let Some(state) = self.streams.get_mut(&stream) else {
             return;
         };
-        if !state.receive_ended && !state.receive.is_discarding() {
+        if !state.receive_ended && !state.receive.discard {
             self.due = None;
             state.receive.discard();
             self.update_cost(stream);
@@ -190,7 +190,7 @@ impl<P: Payload> Association<P> {
         let Some(state) = self.streams.get_mut(&id) else {
             return;
         };
-        let consumed = state.receive.consumed();
+        let consumed = state.receive.read;
         let worth_telling = state
             .window
             .on_read(now, consumed, slowest, &mut self.memory);

@@ -53,7 +53,7 @@ impl<P: Payload> Association<P> {
         }
         let carrier = &self.carriers[at];
         if carrier.pings.must_answer() {
-            let token = self.carriers[at].pings.take_answer()?;
+            let token = self.carriers[at].pings.answer_due.take()?;
             return Some(Frame::Pong { token });
         }
         if carrier.terms_due {
@@ -65,7 +65,7 @@ impl<P: Payload> Association<P> {
             let count = self.carriers[at].acknowledgement.take(now)?;
             return Some(Frame::Ack { count });
         }
-        if carrier.pings.is_due() {
+        if carrier.pings.is_due {
             let token = self.next_token;
             self.next_token += 1;
             self.carriers[at].pings.on_sent(now, token);
@@ -94,7 +94,7 @@ impl<P: Payload> Association<P> {
                     stream.window.queued = false;
                     Frame::Window {
                         stream: id.0,
-                        limit: stream.window.limit(),
+                        limit: stream.window.limit,
                     }
                 }
                 Control::Reset {
@@ -118,7 +118,7 @@ impl<P: Payload> Association<P> {
     }
 
     fn next_data(&mut self, now: Time, at: CarrierIndex) -> Option<Frame<P>> {
-        if !self.carriers[at].has_room(now, self.carriers.buffer_secs()) {
+        if !self.carriers[at].has_room(now, self.carriers.buffer_secs) {
             let is_throttled = self.carriers[at]
                 .usage
                 .allowed_at()

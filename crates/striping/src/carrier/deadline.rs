@@ -67,7 +67,7 @@ impl Carrier {
     /// Returns when to send a ping, if no answer is outstanding: soon after data stopped arriving, since only
     /// this end can find out whether the link has failed, and then every `keepalive`.
     pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
-        if self.waiting_since().is_some() || self.pings.is_due() {
+        if self.waiting_since().is_some() || self.pings.is_due {
             return None;
         }
         let silence = if self.delivered_since_ping {
@@ -76,7 +76,7 @@ impl Carrier {
         } else {
             keepalive
         };
-        Some(self.liveness.heard_at() + silence)
+        Some(self.liveness.heard_at + silence)
     }
 
     /// Returns when silence becomes suspicious; `None` if no answer is outstanding or the carrier is
@@ -90,15 +90,15 @@ impl Carrier {
         }
         let since = self.waiting_since()?;
         let Some(srtt) = self.round_trip.smoothed() else {
-            return Some(since + self.liveness.first_timeout());
+            return Some(since + self.liveness.first_timeout);
         };
         let rttvar = self.round_trip.deviation();
-        let steady = self.rate.is_full();
+        let steady = self.rate.full;
         let silence = self.liveness.deadline(since, srtt, rttvar, steady);
         let least = match (self.in_flight.oldest(), self.rate.estimate()) {
-            (Some(_), None) => since + self.liveness.first_timeout(),
+            (Some(_), None) => since + self.liveness.first_timeout,
             (Some(oldest), Some(_)) => oldest.due + LATE,
-            (None, _) if !self.liveness.is_answered() => since + self.liveness.first_timeout(),
+            (None, _) if !self.liveness.is_answered => since + self.liveness.first_timeout,
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))

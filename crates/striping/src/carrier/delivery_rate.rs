@@ -27,7 +27,7 @@ pub(crate) enum QueueEstimate {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
-    delivered: u64,
+    pub(crate) delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
     /// Delivered bytes up to which samples are application-limited.
@@ -36,7 +36,7 @@ pub(crate) struct DeliveryRate {
     round_ends: u64,
     /// The largest samples with their rounds, in falling order (a monotonic queue).
     largest: VecDeque<(f64, u64)>,
-    full: bool,
+    pub(crate) full: bool,
     plateau: (f64, u32),
 }
 
@@ -151,14 +151,6 @@ impl DeliveryRate {
     pub(crate) fn set_full(&mut self) {
         self.full = true;
     }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.full
-    }
-
-    pub(crate) fn delivered(&self) -> u64 {
-        self.delivered
-    }
 }
 
 #[cfg(test)]
@@ -200,7 +192,7 @@ mod tests {
         }
         let estimate = rate.estimate().unwrap();
         assert!((estimate - 1e6).abs() < 6e4, "{estimate}");
-        assert!(rate.is_full());
+        assert!(rate.full);
     }
 
     /// A carrier that is idle at times, as a slow one next to a fast one is.
@@ -212,7 +204,7 @@ mod tests {
                 rate.on_app_limited(0);
                 let sent = send(&mut rate, MS(round * 100), true);
                 rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, queue);
-                rate.is_full()
+                rate.full
             })
         };
         assert_eq!(is_full_after_rounds(QueueEstimate::None), None);
@@ -232,6 +224,6 @@ mod tests {
             rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, QueueEstimate::None);
         }
         assert_eq!(rate.estimate(), Some(1e5));
-        assert!(!rate.is_full());
+        assert!(!rate.full);
     }
 }

@@ -64,9 +64,9 @@ pub(crate) struct Sent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlight {
     frames: VecDeque<Sent>,
-    bytes: u64,
-    sent: u64,
-    acknowledged: u64,
+    pub(crate) bytes: u64,
+    pub(crate) sent: u64,
+    pub(crate) acknowledged: u64,
 }
 
 impl InFlight {
@@ -85,18 +85,6 @@ impl InFlight {
         self.acknowledged += 1;
         self.bytes -= sent.wire_len;
         Some(sent)
-    }
-
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent
-    }
-
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.acknowledged
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -151,12 +139,12 @@ mod tests {
         for stream in 1..=3 {
             in_flight.push(sent(stream, 10 * u64::from(stream)));
         }
-        assert_eq!((in_flight.bytes(), in_flight.sent()), (60, 3));
+        assert_eq!((in_flight.bytes, in_flight.sent), (60, 3));
         let first = in_flight.pop_acknowledged(2).unwrap();
         assert_eq!(first.wire_len, 10);
         assert!(in_flight.pop_acknowledged(2).is_some());
         assert!(in_flight.pop_acknowledged(2).is_none());
         assert!(in_flight.pop_acknowledged(1).is_none());
-        assert_eq!((in_flight.bytes(), in_flight.iter_mut().count()), (30, 1));
+        assert_eq!((in_flight.bytes, in_flight.iter_mut().count()), (30, 1));
     }
 }

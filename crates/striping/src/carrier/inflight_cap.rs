@@ -58,10 +58,10 @@ impl Carrier {
         let floor = self.floor();
         let pipe = |rate: f64, gain: f64| rate * (gain * floor + CAP_SECONDS);
         let trimmed = pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64);
-        let own = if self.rate.is_full() {
+        let own = if self.rate.full {
             trimmed
         } else if self.filling {
-            trimmed.max(self.slow_start.bytes())
+            trimmed.max(self.slow_start.bytes)
         } else {
             // As fast as TCP's slow start, up to the known rate of the link.
             let known = self
@@ -89,7 +89,7 @@ impl Carrier {
 
     /// Whether another frame may be sent now, if the reassembly buffer lasts this long.
     pub(crate) fn has_room(&self, now: Time, buffer_secs: f64) -> bool {
-        let in_flight = self.in_flight.bytes();
+        let in_flight = self.in_flight.bytes;
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let limit = self.in_flight_cap().bytes(buffer_secs);
         let beyond = || is_due() && self.room_at(limit).is_some_and(|room| room <= now);
@@ -105,7 +105,7 @@ impl Carrier {
             return None;
         }
         let oldest = self.in_flight.oldest()?;
-        let beyond = self.in_flight.bytes().checked_sub(limit)?;
+        let beyond = self.in_flight.bytes.checked_sub(limit)?;
         let missed = DUE_ERROR * self.min_rtt();
         let takes = Time::from_secs_f64(missed + beyond as f64 / self.rate_or_guess());
         (beyond < limit).then_some(oldest.due + takes)

@@ -61,7 +61,7 @@ const MIN_EXCESS: f64 = 1.05;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InflightProbe {
     /// Seconds of the rate; infinite if the carrier is free.
-    extra_secs: f64,
+    pub(crate) extra_secs: f64,
     trial: Option<Trial>,
     last: [Round; 2],
     /// The highest rate, and the number of rounds since.
@@ -128,10 +128,6 @@ pub(crate) struct Estimates {
 }
 
 impl InflightProbe {
-    pub(crate) fn extra_secs(&self) -> f64 {
-        self.extra_secs
-    }
-
     /// Begins start-up, with an earlier result of its link.
     pub(crate) fn starting(found: Option<ProbeResult>) -> InflightProbe {
         InflightProbe {

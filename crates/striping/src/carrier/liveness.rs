@@ -11,12 +11,12 @@ const SLACK: Time = Time::from_millis(25);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Liveness {
-    heard_at: Time,
+    pub(crate) heard_at: Time,
     /// Smoothed gap between received frames while anything was in flight.
     gap: Option<Time>,
     suspected_at: Option<Time>,
-    is_answered: bool,
-    first_timeout: Time,
+    pub(crate) is_answered: bool,
+    pub(crate) first_timeout: Time,
 }
 
 impl Liveness {
@@ -32,14 +32,6 @@ impl Liveness {
 
     pub(crate) fn on_answer(&mut self) {
         self.is_answered = true;
-    }
-
-    pub(crate) fn is_answered(&self) -> bool {
-        self.is_answered
-    }
-
-    pub(crate) fn first_timeout(&self) -> Time {
-        self.first_timeout
     }
 
     /// Notes that the peer was heard at `at`. `waiting_since`: send time of the oldest unanswered frame or
@@ -93,10 +85,6 @@ impl Liveness {
 
     pub(crate) fn is_suspected(&self) -> bool {
         self.suspected_at.is_some()
-    }
-
-    pub(crate) fn heard_at(&self) -> Time {
-        self.heard_at
     }
 }
 

@@ -165,11 +165,11 @@ impl Carrier {
 
     /// Whether TCP must repair earlier data before new data.
     pub(crate) fn in_tcp_recovery(&self) -> bool {
-        self.late || self.in_flight.acknowledged() < self.recovery_end
+        self.late || self.in_flight.acknowledged < self.recovery_end
     }
 
     pub(crate) fn has_own_frames(&self) -> bool {
-        self.pings.must_answer() || self.terms_due || self.pings.is_due()
+        self.pings.must_answer() || self.terms_due || self.pings.is_due
     }
 
     pub(crate) fn set_terms(&mut self, terms: Terms) {
@@ -189,13 +189,13 @@ impl Carrier {
 
     /// Returns the round trip in seconds without a queue of our own.
     fn floor(&self) -> f64 {
-        self.min_rtt() + self.probe.extra_secs() / CAP_GAIN
+        self.min_rtt() + self.probe.extra_secs / CAP_GAIN
     }
 
     /// Whether it is kept below TCP's window. Draining a queue of TCP's whole window would take too long and
     /// leave TCP idle.
     fn is_trimmed(&self) -> bool {
-        self.probe.extra_secs().is_finite()
+        self.probe.extra_secs.is_finite()
     }
 
     fn rate_or_low_guess(&self) -> f64 {
@@ -209,7 +209,7 @@ impl Carrier {
     /// carry more.
     pub(crate) fn rate_or_guess(&self) -> f64 {
         let found = self.rate_or_low_guess();
-        if self.rate.is_full() || self.filling {
+        if self.rate.full || self.filling {
             return found;
         }
         let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
@@ -219,7 +219,7 @@ impl Carrier {
     }
 
     pub(crate) fn link(&self) -> Option<LinkHistory> {
-        let rate = self.rate.estimate().filter(|_| self.rate.is_full());
+        let rate = self.rate.estimate().filter(|_| self.rate.full);
         let probe = self.probe.found();
         let found = rate.map(|rate| LinkHistory { rate, probe });
         found.or(self.expected)
@@ -228,7 +228,7 @@ impl Carrier {
     /// Returns the seconds until a frame sent now, after `more` further bytes, is acknowledged: a round trip,
     /// or the time to drain the bytes in flight at this rate if that is longer.
     fn acknowledged_in(&self, more: u64, rate: f64) -> f64 {
-        let queued = (self.in_flight.bytes() + more) as f64 / rate;
+        let queued = (self.in_flight.bytes + more) as f64 / rate;
         queued.max(self.min_rtt())
     }
 
@@ -259,7 +259,7 @@ impl Carrier {
     pub(crate) fn on_app_limited(&mut self) {
         self.rounds.on_app_limited();
         self.recent_rate.on_app_limited();
-        self.rate.on_app_limited(self.in_flight.bytes());
+        self.rate.on_app_limited(self.in_flight.bytes);
     }
 
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
@@ -289,7 +289,7 @@ impl Carrier {
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
         self.liveness.on_answer();
-        if self.in_flight.acknowledged() <= self.recovery_end {
+        if self.in_flight.acknowledged <= self.recovery_end {
             // TCP retransmitted it, so it gives no sample (Karn's algorithm; RFC 6298, section 3).
             self.rate.on_stale(now, bytes);
             return false;
@@ -298,7 +298,7 @@ impl Carrier {
         self.round_trip.sample(now, rtt, self.is_trimmed());
         if self.round_trip.is_probed() {
             self.rounds.on_drained();
-            let in_flight = self.in_flight.bytes();
+            let in_flight = self.in_flight.bytes;
             // The low rate is due to the draining.
             self.rate.on_app_limited(in_flight);
             if in_flight < self.in_flight_cap().bytes(f64::INFINITY)
@@ -312,7 +312,7 @@ impl Carrier {
         let floor = self.floor();
         let beyond = |gain| rtt > gain * floor + QUEUED_SECONDS;
         self.rounds
-            .on_acknowledged(rtt, self.in_flight.bytes() + bytes);
+            .on_acknowledged(rtt, self.in_flight.bytes + bytes);
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
         let queue = match (queued, self.filling) {
@@ -320,7 +320,7 @@ impl Carrier {
             (false, true) => QueueEstimate::Short,
             (false, false) => QueueEstimate::None,
         };
-        let (before, was_full) = (self.rate.estimate(), self.rate.is_full());
+        let (before, was_full) = (self.rate.estimate(), self.rate.full);
         let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
         let estimates = Estimates {
             base: CAP_GAIN * min + CAP_SECONDS,
@@ -330,12 +330,12 @@ impl Carrier {
         };
         if let (Some(old), Some(new)) = (before, estimates.rate)
             && old != new
-            && self.rounds.is_held()
+            && self.rounds.held
         {
             self.probe.on_estimate(estimates.base, old, new);
         }
         if is_round_over && (!was_full || self.is_round_long_enough(now)) {
-            let (delivered, frame) = (self.rate.delivered(), self.payload_len());
+            let (delivered, frame) = (self.rate.delivered, self.payload_len());
             let round = self.rounds.end(now, delivered, frame, self.blocked);
             self.slow_start.on_round(&round, self.filling);
             if !round.drained {
@@ -349,7 +349,7 @@ impl Carrier {
         if is_found_again {
             self.rate.set_full();
         }
-        if self.rate.is_full() && !was_full {
+        if self.rate.full && !was_full {
             self.probe
                 .on_full(now, &estimates, self.rate_or_low_guess(), is_found_again);
         }
@@ -359,8 +359,8 @@ impl Carrier {
     /// Whether the acknowledgement of this frame shows how far the link has slowed down. During start-up
     /// TCP's window decides when frames arrive.
     fn has_slowed(&mut self, now: Time, newest: &Sent) -> bool {
-        let delivered = self.rate.delivered();
-        if !self.rate.is_full() {
+        let delivered = self.rate.delivered;
+        if !self.rate.full {
             self.recent_rate = RecentRate::new(now, delivered);
             return false;
         }
@@ -373,7 +373,7 @@ impl Carrier {
     }
 
     fn is_round_long_enough(&self, now: Time) -> bool {
-        let brought = self.rounds.delivered_in(self.rate.delivered());
+        let brought = self.rounds.delivered_in(self.rate.delivered);
         self.rounds.duration(now) >= MIN_ROUND && brought >= MIN_FRAMES * self.payload_len() as u64
     }
 
@@ -388,7 +388,7 @@ impl Carrier {
 
     pub(crate) fn on_heard(&mut self, at: Time) -> SuspicionChange {
         let waiting_since = self.waiting_since();
-        let silence = at.saturating_sub(self.liveness.heard_at());
+        let silence = at.saturating_sub(self.liveness.heard_at);
         if !self.liveness.on_heard(at, waiting_since) {
             return SuspicionChange::Unchanged;
         }
@@ -396,10 +396,10 @@ impl Carrier {
         if silence < srtt + MIN_TIMEOUT {
             return SuspicionChange::Resumed;
         }
-        self.recovery_end = self.in_flight.sent();
+        self.recovery_end = self.in_flight.sent;
         self.expected = self.link();
         self.rate.restart();
-        self.recent_rate = RecentRate::new(at, self.rate.delivered());
+        self.recent_rate = RecentRate::new(at, self.rate.delivered);
         self.probe = InflightProbe::starting(self.expected.and_then(|expected| expected.probe));
         SuspicionChange::ResumedAfterTimeout
     }

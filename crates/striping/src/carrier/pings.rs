@@ -4,11 +4,11 @@ use ropewalk_quantities::Time;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pings {
-    is_due: bool,
+    pub(crate) is_due: bool,
     /// Token and send time of the unanswered ping.
     outstanding: Option<(u64, Time)>,
     /// Token of the peer's ping that must be answered.
-    answer_due: Option<u64>,
+    pub(crate) answer_due: Option<u64>,
 }
 
 impl Pings {
@@ -18,10 +18,6 @@ impl Pings {
         outstanding: None,
         answer_due: None,
     };
-
-    pub(crate) fn is_due(&self) -> bool {
-        self.is_due
-    }
 
     pub(crate) fn request(&mut self) {
         self.is_due = true;
@@ -42,15 +38,7 @@ impl Pings {
         answered.map(|(_, at)| at)
     }
 
-    pub(crate) fn on_ping(&mut self, token: u64) {
-        self.answer_due = Some(token);
-    }
-
     pub(crate) fn must_answer(&self) -> bool {
         self.answer_due.is_some()
-    }
-
-    pub(crate) fn take_answer(&mut self) -> Option<u64> {
-        self.answer_due.take()
     }
 }

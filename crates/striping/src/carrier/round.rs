@@ -28,7 +28,7 @@ pub(crate) struct Rounds {
     least: f64,
     filled: f64,
     samples: f64,
-    held: bool,
+    pub(crate) held: bool,
     blocked: bool,
     app_limited: bool,
     drained: bool,
@@ -67,10 +67,6 @@ impl Rounds {
 
     pub(crate) fn on_drained(&mut self) {
         self.drained = true;
-    }
-
-    pub(crate) fn is_held(&self) -> bool {
-        self.held
     }
 
     pub(crate) fn duration(&self, now: Time) -> Time {

@@ -13,9 +13,9 @@ pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,
     min: Option<(Time, Time)>,
     probe: Option<MinRttProbe>,
-    latest: Time,
-    samples: u32,
-    sum: Time,
+    pub(crate) latest: Time,
+    pub(crate) samples: u32,
+    pub(crate) sum: Time,
 }
 
 /// A probe of the minimum: the carrier is being drained.
@@ -83,18 +83,6 @@ impl RoundTrip {
 
     pub(crate) fn min(&self) -> Option<Time> {
         self.min.map(|(min, _)| min)
-    }
-
-    pub(crate) fn latest(&self) -> Time {
-        self.latest
-    }
-
-    pub(crate) fn samples(&self) -> u32 {
-        self.samples
-    }
-
-    pub(crate) fn sum(&self) -> Time {
-        self.sum
     }
 
     /// Whether the minimum is being measured again, for which the queue must be drained.

@@ -20,7 +20,7 @@ pub(crate) struct SlowStart {
     filled: f64,
     /// A round without a queue has delivered more than the previous one: a later queue is our own.
     has_grown: bool,
-    bytes: f64,
+    pub(crate) bytes: f64,
 }
 
 impl SlowStart {
@@ -35,10 +35,6 @@ impl SlowStart {
             0.0
         };
         (self.rate, self.filled) = (round.rate, round.filled);
-    }
-
-    pub(crate) fn bytes(&self) -> f64 {
-        self.bytes
     }
 }
 
@@ -59,7 +55,7 @@ mod tests {
                 drained: false,
             };
             slow_start.on_round(&round, *is_long);
-            slow_start.bytes()
+            slow_start.bytes
         });
         each.collect()
     }

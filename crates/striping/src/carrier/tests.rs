@@ -54,7 +54,7 @@ fn send(carrier: &mut Carrier, now: Time) {
 }
 
 fn acknowledge(carrier: &mut Carrier, now: Time) {
-    let count = carrier.in_flight.acknowledged() + 1;
+    let count = carrier.in_flight.acknowledged + 1;
     let sent = carrier.in_flight.pop_acknowledged(count).unwrap();
     carrier.on_acknowledged(now, sent.wire_len, &sent);
     carrier.on_heard(now);
@@ -64,11 +64,11 @@ fn acknowledge(carrier: &mut Carrier, now: Time) {
 #[test]
 fn round_counts_bytes_in_flight_before_acknowledgements() {
     let (mut carrier, now) = running(Time::from_millis(100), 50);
-    assert_eq!(carrier.in_flight.bytes(), 10_000);
+    assert_eq!(carrier.in_flight.bytes, 10_000);
     carrier.rounds = Rounds::new(now);
     acknowledge(&mut carrier, now + Time::from_millis(5));
     acknowledge(&mut carrier, now + Time::from_millis(6));
-    assert_eq!(carrier.in_flight.bytes(), 8_000);
+    assert_eq!(carrier.in_flight.bytes, 8_000);
     let round = carrier.rounds.end(now, 2_000, 1_000, false);
     assert_eq!(round.filled, 9_500.0);
 }
@@ -162,7 +162,7 @@ fn start_up_ends_at_the_earlier_rate() {
             while !carrier.in_flight.is_empty() {
                 acknowledge(&mut carrier, at + Time::from_millis(100));
             }
-            carrier.rate.is_full()
+            carrier.rate.full
         })
     };
     assert_eq!(rounds(None), None);
@@ -191,7 +191,7 @@ fn start_up_due_times_follow_slow_start() {
 fn useless_probes_become_rare() {
     let keepalive = Time::from_secs(5);
     let (mut carrier, _) = running(Time::from_millis(100), 0);
-    let heard = carrier.liveness.heard_at();
+    let heard = carrier.liveness.heard_at;
     carrier.pings.on_sent(heard, 7);
     assert_eq!(carrier.pings.on_pong(7), Some(heard));
     assert_eq!(carrier.probe_at(keepalive), Some(heard + keepalive));
@@ -253,7 +253,7 @@ fn less_than_half_of_the_rate_is_a_slowdown() {
         (0..100).any(|_| {
             now += Time::from_millis(every);
             send(&mut carrier, now);
-            let count = carrier.in_flight.acknowledged() + 1;
+            let count = carrier.in_flight.acknowledged + 1;
             let sent = carrier.in_flight.pop_acknowledged(count).unwrap();
             carrier.on_acknowledged(now, sent.wire_len, &sent)
         })

@@ -7,10 +7,10 @@ use crate::rate_limiter::RateLimiter;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
-    sent: u64,
-    received: u64,
-    resent: u64,
-    quota_left: Option<u64>,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) resent: u64,
+    pub(crate) quota_left: Option<u64>,
     throttle: Option<RateLimiter>,
 }
 
@@ -47,10 +47,6 @@ impl Usage {
         self.charge(wire_len)
     }
 
-    pub(crate) fn count_resent(&mut self, bytes: u64) {
-        self.resent += bytes;
-    }
-
     fn charge(&mut self, wire_len: u64) -> bool {
         let Some(left) = &mut self.quota_left else {
             return false;
@@ -72,21 +68,5 @@ impl Usage {
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
         self.throttle
             .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))
-    }
-
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent
-    }
-
-    pub(crate) fn received(&self) -> u64 {
-        self.received
-    }
-
-    pub(crate) fn resent(&self) -> u64 {
-        self.resent
-    }
-
-    pub(crate) fn quota_left(&self) -> Option<u64> {
-        self.quota_left
     }
 }

@@ -53,7 +53,7 @@ impl CarrierSnapshot {
             conditions: SendConditions {
                 acknowledges_at: carrier.acknowledgement.due().unwrap_or(Time::MAX),
                 payload: payload as u64,
-                in_flight: carrier.in_flight.bytes(),
+                in_flight: carrier.in_flight.bytes,
                 due: carrier
                     .in_flight
                     .oldest()

@@ -9,7 +9,7 @@ const WHEN_SHORT: u64 = 4 << 10;
 /// The unused part of the shared memory, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryPool {
-    left: u64,
+    pub(crate) left: u64,
     is_short: bool,
 }
 
@@ -31,15 +31,6 @@ impl MemoryPool {
 
     pub(crate) fn set_short(&mut self, is_short: bool) {
         self.is_short = is_short;
-    }
-
-    pub(crate) fn give_back(&mut self, bytes: u64) {
-        self.left += bytes;
-    }
-
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> u64 {
-        self.left
     }
 }
 
@@ -89,8 +80,8 @@ mod tests {
         assert_eq!(other.bound(u64::MAX, &memory), GUARANTEED + 200);
         assert_eq!(other.bound(500, &memory), 500);
         other.settle(GUARANTEED / 2, &mut memory);
-        assert_eq!(memory.left(), 200);
+        assert_eq!(memory.left, 200);
         one.settle(0, &mut memory);
-        assert_eq!(memory.left(), 1000);
+        assert_eq!(memory.left, 1000);
     }
 }

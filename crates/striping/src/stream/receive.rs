@@ -19,11 +19,11 @@ pub(crate) struct ReceiveBuffer<P> {
     /// End of the data in order.
     in_order_end: u64,
     /// Bytes taken and released by the reader.
-    read: u64,
+    pub(crate) read: u64,
     final_size: Option<u64>,
     highest: u64,
     /// The reader has stopped: arriving data are dropped.
-    discard: bool,
+    pub(crate) discard: bool,
 }
 
 impl<P: Payload> ReceiveBuffer<P> {
@@ -193,17 +193,8 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.read = self.in_order_end;
     }
 
-    pub(crate) fn is_discarding(&self) -> bool {
-        self.discard
-    }
-
     pub(crate) fn is_readable(&self) -> bool {
         !self.ready.is_empty()
-    }
-
-    /// Returns the bytes that were released, or dropped after the reader has stopped.
-    pub(crate) fn consumed(&self) -> u64 {
-        self.read
     }
 
     pub(crate) fn received(&self) -> u64 {

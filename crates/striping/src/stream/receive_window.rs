@@ -14,10 +14,10 @@ pub(crate) const INITIAL_WINDOW: u64 = GUARANTEED;
 /// by more than `size`.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
-    size: u64,
+    pub(crate) size: u64,
     most: u64,
     /// Distinct bytes that the peer may send in total, as announced last.
-    limit: u64,
+    pub(crate) limit: u64,
     /// Bytes read when the current round trip began, and when that was.
     epoch: (u64, Time),
     pub(crate) queued: bool,
@@ -35,17 +35,9 @@ impl ReceiveWindow {
         }
     }
 
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit
-    }
-
     pub(crate) fn close(&mut self, memory: &mut MemoryPool) {
-        memory.give_back(self.size - INITIAL_WINDOW);
+        memory.left += self.size - INITIAL_WINDOW;
         self.size = INITIAL_WINDOW;
-    }
-
-    pub(crate) fn size(&self) -> u64 {
-        self.size
     }
 
     /// Grows the window while the reader has nothing to read and `early` bytes lie behind a gap. If these
@@ -111,18 +103,18 @@ mod tests {
         let mut memory = MemoryPool::new(1 << 20);
         let mut window = ReceiveWindow::new(256 << 10);
         assert!(window.on_read(MS(10), 20 << 10, MS(20), &mut memory));
-        assert_eq!((window.size(), window.limit()), (64 << 10, 84 << 10));
+        assert_eq!((window.size, window.limit), (64 << 10, 84 << 10));
         assert!(window.on_read(MS(15), 42 << 10, MS(20), &mut memory));
-        assert_eq!((window.size(), window.limit()), (128 << 10, 170 << 10));
+        assert_eq!((window.size, window.limit), (128 << 10, 170 << 10));
         window.on_read(MS(35), 62 << 10, MS(20), &mut memory);
         window.on_read(MS(55), 102 << 10, MS(20), &mut memory);
-        assert_eq!(window.size(), 128 << 10);
+        assert_eq!(window.size, 128 << 10);
         window.on_read(MS(65), 202 << 10, MS(20), &mut memory);
         window.on_read(MS(75), 402 << 10, MS(20), &mut memory);
-        assert_eq!(window.size(), 256 << 10);
-        assert_eq!(memory.left(), (1 << 20) - (192 << 10));
+        assert_eq!(window.size, 256 << 10);
+        assert_eq!(memory.left, (1 << 20) - (192 << 10));
         window.close(&mut memory);
-        assert_eq!(memory.left(), 1 << 20);
+        assert_eq!(memory.left, 1 << 20);
     }
 
     #[test]
@@ -131,11 +123,11 @@ mod tests {
         let mut window = ReceiveWindow::new(256 << 10);
         assert!(!window.on_gap((32 << 10) - 1, &mut memory));
         assert!(window.on_gap(32 << 10, &mut memory));
-        assert_eq!((window.size(), window.limit()), (128 << 10, 128 << 10));
+        assert_eq!((window.size, window.limit), (128 << 10, 128 << 10));
         // The condition must hold each time, and there must be memory.
         assert!(!window.on_gap((64 << 10) - 1, &mut memory));
         assert!(!window.on_gap(64 << 10, &mut memory));
-        assert_eq!(window.size(), 128 << 10);
+        assert_eq!(window.size, 128 << 10);
     }
 
     #[test]
@@ -143,8 +135,8 @@ mod tests {
         let mut memory = MemoryPool::new(1000);
         let mut window = ReceiveWindow::new(4 << 20);
         window.on_read(MS(1), 64 << 10, MS(20), &mut memory);
-        assert_eq!(window.size(), 64 << 10);
-        assert_eq!(window.limit(), 128 << 10);
+        assert_eq!(window.size, 64 << 10);
+        assert_eq!(window.limit, 128 << 10);
     }
 
     #[test]

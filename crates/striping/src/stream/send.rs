@@ -20,7 +20,7 @@ const SHORT: usize = 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer<P> {
     pieces: VecDeque<(u64, P)>,
-    written: u64,
+    pub(crate) written: u64,
     deadlines: Option<Box<Deadlines>>,
     /// Ranges to transmit or retransmit.
     pending: RangeSet,
@@ -32,7 +32,7 @@ pub(crate) struct SendBuffer<P> {
     acknowledged: RangeSet,
     /// The peer's limit on distinct bytes sent.
     limit: u64,
-    finished: bool,
+    pub(crate) finished: bool,
     fin_pending: bool,
     fin_acknowledged: bool,
     /// Where parts may begin while the window allows no new data ahead of the lowest; cleared when anything
@@ -105,10 +105,6 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    pub(crate) fn is_finished(&self) -> bool {
-        self.finished
-    }
-
     pub(crate) fn held(&self) -> u64 {
         self.written - self.base()
     }
@@ -127,10 +123,6 @@ impl<P: Payload> SendBuffer<P> {
     /// Returns the highest end of the data sent so far.
     pub(crate) fn sent_end(&self) -> u64 {
         self.ever_sent.last().map_or(0, |(_, end)| end)
-    }
-
-    pub(crate) fn written(&self) -> u64 {
-        self.written
     }
 
     pub(crate) fn pending(&self) -> u64 {

@@ -20,7 +20,7 @@ const MARGIN: Time = Time::from_secs(1);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Activity {
-    packet_at: Time,
+    pub(super) packet_at: Time,
     /// The tunnel is busy until then, unless it becomes quiet.
     until: Time,
 }
@@ -36,10 +36,6 @@ impl Activity {
         self.packet_at = self.packet_at.max(now);
         let adds = Time::from_nanos(u64::from(bytes) * 1_000_000_000 / LEAST_RATE);
         self.until = (self.until.max(now) + adds).min(now + LASTS);
-    }
-
-    pub(super) fn packet_at(&self) -> Time {
-        self.packet_at
     }
 
     pub(super) fn quiet_at(&self) -> Time {

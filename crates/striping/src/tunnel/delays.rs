@@ -19,11 +19,11 @@ pub(super) struct LinkDelays {
     least_round_trip: Windowed<Reverse<Time>>,
     least_one_way: Windowed<Reverse<i64>>,
     /// As in RFC 6298, section 2.
-    srtt: Option<Time>,
+    pub(super) srtt: Option<Time>,
     rttvar: Time,
     /// Lowest recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
-    queueing: Time,
+    pub(super) queueing: Time,
     /// Excess of delays over the minimum without a queue of our own.
     noise: Time,
     /// The lowest recent mean.
@@ -109,10 +109,6 @@ impl LinkDelays {
         self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
 
-    pub(super) fn queueing(&self) -> Time {
-        self.queueing
-    }
-
     /// Notes that a burst of our own explains `own` of the queueing delay; the rest is noise of the link.
     pub(super) fn note_noise(&mut self, own: Time) {
         self.noise = self.noise.max(self.queueing.saturating_sub(own));
@@ -137,10 +133,6 @@ impl LinkDelays {
 
     pub(super) fn typical(&self) -> Time {
         self.typical.unwrap_or(self.round_trip())
-    }
-
-    pub(super) fn smoothed(&self) -> Option<Time> {
-        self.srtt
     }
 
     /// Returns the smoothed round trip plus four times its variation, as in a retransmission timeout.
@@ -173,7 +165,7 @@ mod tests {
                 let report = report(80 + waits, waits as i64 * 1000);
                 delays.note(Time::from_millis(ms), &report, false);
             }
-            delays.queueing()
+            delays.queueing
         };
         assert_eq!(queueing(5), Time::ZERO);
         assert_eq!(queueing(20), Time::from_millis(12));

@@ -23,8 +23,8 @@ pub(super) struct FairQueue<P> {
     /// Active lanes in the order of their turns: newly active ones, then the others.
     new: VecDeque<u8>,
     old: VecDeque<u8>,
-    bytes: u64,
-    packets: usize,
+    pub(super) bytes: u64,
+    pub(super) packets: usize,
     /// Emptied queues: a lane that was long once does not keep its memory.
     spare: Vec<Fifo<P>>,
 }
@@ -50,14 +50,6 @@ impl<P> FairQueue<P> {
             packets: 0,
             spare: Vec::new(),
         }
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(super) fn packets(&self) -> usize {
-        self.packets
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -86,7 +78,7 @@ impl<P> FairQueue<P> {
 
     pub(super) fn waiting(&self, lane: u8) -> u64 {
         let packets = self.lanes[usize::from(lane)].packets.as_ref();
-        packets.map_or(0, Fifo::bytes)
+        packets.map_or(0, |fifo| fifo.bytes)
     }
 
     /// Makes space for a packet of a lane within a limit of `most` bytes: drops packets from the tails of
@@ -148,7 +140,7 @@ impl<P> FairQueue<P> {
         while let Some(&number) = self.new.front().or_else(|| self.old.front()) {
             let is_new = !self.new.is_empty();
             let lane = &mut self.lanes[usize::from(number)];
-            let has_packets = lane.packets.as_ref().is_some_and(|all| all.bytes() > 0);
+            let has_packets = lane.packets.as_ref().is_some_and(|all| all.bytes > 0);
             if has_packets && lane.deficit > 0 {
                 return Some(number);
             }
@@ -268,7 +260,7 @@ mod tests {
                     popped.push((first.lane, first.packet));
                 }
                 let waiting: u64 = (0..6).map(|lane| queue.waiting(lane)).sum();
-                prop_assert_eq!(waiting, queue.bytes());
+                prop_assert_eq!(waiting, queue.bytes);
             }
             while let Some(first) = queue.pop() {
                 popped.push((first.lane, first.packet));

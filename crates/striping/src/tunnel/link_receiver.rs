@@ -38,7 +38,8 @@ pub struct LinkReceiver {
     greatest_delay: Windowed<i64>,
     reported_at: Time,
     reported_bytes: u64,
-    is_passthrough: bool,
+    /// Whether the link is currently a pass-through link: used without the peer's rate control.
+    pub(super) is_passthrough: bool,
     unreported: Option<Time>,
     /// When feedback is due. Cached, since it is read for all links after each datagram.
     report_at: Option<Time>,
@@ -102,11 +103,6 @@ impl LinkReceiver {
         true
     }
 
-    /// Whether the link is currently a pass-through link: used without the peer's rate control.
-    pub(super) fn is_passthrough(&self) -> bool {
-        self.is_passthrough
-    }
-
     pub(super) fn set_passthrough(&mut self, is_passthrough: bool) {
         self.is_passthrough = is_passthrough;
         self.report_at = self.find_report_at();
@@ -133,7 +129,7 @@ impl LinkReceiver {
             false => REPORT_INTERVAL,
         };
         let news = news.map(|at| at.max(self.reported_at + interval));
-        let gaps = self.gaps.due();
+        let gaps = self.gaps.due;
         let gaps = gaps.map(|at| at.max(self.reported_at + GAP_INTERVAL));
         news.into_iter().chain(gaps).min()
     }

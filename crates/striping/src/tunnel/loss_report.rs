@@ -23,7 +23,7 @@ pub(super) struct LossReports {
     open: VecDeque<Open>,
     /// The earliest first report of any gap. Repeated reports only accompany first ones: otherwise reports
     /// about lost reports would never end.
-    due: Option<Time>,
+    pub(super) due: Option<Time>,
     /// Time from overtaking datagrams to the arrival of the overtaken ones.
     lateness: Windowed<Time>,
 }
@@ -95,10 +95,6 @@ impl LossReports {
         }
     }
 
-    pub(super) fn due(&self) -> Option<Time> {
-        self.due
-    }
-
     /// Returns the gaps below `highest` to report now, and the sequence below which everything has arrived or
     /// been reported.
     pub(super) fn take_due(&mut self, now: Time, highest: u64) -> (Missing, u64) {
@@ -156,7 +152,7 @@ mod tests {
         assert_eq!(reports(&mut gaps, 0), (vec![(3, 2)], 3));
         assert_eq!(reports(&mut gaps, 5), (vec![], 3));
         assert_eq!(reports(&mut gaps, 15), (vec![(3, 2)], 3));
-        assert_eq!(gaps.due(), None);
+        assert_eq!(gaps.due, None);
         assert_eq!(reports(&mut gaps, 30), (vec![(3, 2)], 3));
         assert_eq!(reports(&mut gaps, 50), (vec![], 100));
     }

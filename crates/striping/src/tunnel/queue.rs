@@ -11,7 +11,7 @@ use super::shrink::shrink;
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
     packets: VecDeque<Queued<P>>,
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 #[derive(Debug)]
@@ -28,10 +28,6 @@ impl<P> Fifo<P> {
             packets: VecDeque::new(),
             bytes: 0,
         }
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(super) fn packets(&self) -> usize {

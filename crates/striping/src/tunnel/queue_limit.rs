@@ -31,7 +31,7 @@ pub(super) struct CombinedLink {
 
 #[derive(Debug)]
 pub(super) struct QueueLimit {
-    bytes: u64,
+    pub(super) bytes: u64,
     most: u64,
     /// The largest recent bandwidth-delay product.
     products: Windowed<u64>,
@@ -53,10 +53,6 @@ impl QueueLimit {
             product: 0,
             allowed: UNKNOWN_PRODUCTS,
         }
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Updates the limit for the links that are usable at `now`, a clock that may pause while no packets
@@ -110,7 +106,7 @@ mod tests {
     ) -> u64 {
         let any_gone = limit.update(Time::from_secs(seconds), links, combined(mbps, known));
         assert!(!any_gone);
-        limit.bytes()
+        limit.bytes
     }
 
     #[test]
@@ -126,14 +122,14 @@ mod tests {
         let mut limit = QueueLimit::new(1 << 24);
         assert_eq!(update(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
         assert!(limit.update(Time::from_secs(1), &[1], combined(40, true)));
-        assert_eq!(limit.bytes(), PRODUCT);
+        assert_eq!(limit.bytes, PRODUCT);
         assert_eq!(update(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
     }
 
     #[test]
     fn limit_has_bounds() {
         let mut limit = QueueLimit::new(2_500_000);
-        assert_eq!(limit.bytes(), MIN);
+        assert_eq!(limit.bytes, MIN);
         assert_eq!(update(&mut limit, 1, &[0], 1, true), MIN);
         assert_eq!(update(&mut limit, 1, &[0], 80, true), 2 * PRODUCT);
         assert_eq!(update(&mut limit, 1, &[0], 80, false), 2_500_000);

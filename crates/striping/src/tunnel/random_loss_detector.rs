@@ -17,7 +17,7 @@ const MEMORY: Time = Time::from_secs(10);
 pub(super) struct RandomLossDetector {
     balance: i32,
     lost_at: Time,
-    is_lossy: bool,
+    pub(super) is_lossy: bool,
 }
 
 impl RandomLossDetector {
@@ -35,10 +35,6 @@ impl RandomLossDetector {
         self.balance = self.balance.clamp(-MAX, MAX);
         self.is_lossy = self.balance >= if self.is_lossy { 1 } else { MANY };
     }
-
-    pub(super) fn is_lossy(&self) -> bool {
-        self.is_lossy
-    }
 }
 
 #[cfg(test)]
@@ -52,7 +48,7 @@ mod tests {
             let now = losses.lost_at + Time::from_millis(100);
             losses.note(now, 1, Time::from_millis(queueing), ROUND_TRIP);
         }
-        losses.is_lossy()
+        losses.is_lossy
     }
 
     #[test]
@@ -69,9 +65,9 @@ mod tests {
         assert!(after(&mut losses, [50, 0, 0]));
         let at = losses.lost_at;
         losses.note(at + MEMORY, 0, Time::ZERO, ROUND_TRIP);
-        assert!(losses.is_lossy());
+        assert!(losses.is_lossy);
         losses.note(at + MEMORY * 2, 0, Time::ZERO, ROUND_TRIP);
-        assert!(!losses.is_lossy());
+        assert!(!losses.is_lossy);
     }
 
     #[test]
@@ -81,6 +77,6 @@ mod tests {
             losses.note(Time::from_secs(second), 1, Time::ZERO, ROUND_TRIP);
             losses.note(Time::from_secs(second), -1, Time::ZERO, ROUND_TRIP);
         }
-        assert!(!losses.is_lossy());
+        assert!(!losses.is_lossy);
     }
 }

@@ -55,7 +55,7 @@ pub struct RateControl {
     losses: RandomLossDetector,
     train: PacketTrain,
     /// Whether it is a pass-through link: everything is sent on it at once.
-    is_passthrough: bool,
+    pub(super) is_passthrough: bool,
     /// The largest window, in bytes, since a larger one last delivered nothing more: a rate that falls
     /// because the round trip grew does not reduce the window.
     largest_window: u64,
@@ -118,10 +118,6 @@ impl RateControl {
         self.link_sender.share(links);
     }
 
-    pub(super) fn is_passthrough(&self) -> bool {
-        self.is_passthrough
-    }
-
     pub(super) fn set_rate_limit(&mut self, rate: Option<Rate>) {
         self.rate_limiter = rate.map(RateLimiter::new);
     }
@@ -167,7 +163,7 @@ impl RateControl {
     /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if self.link_sender.in_flight() == 0 {
-            self.silence.on_first_sent(now);
+            self.silence.progress_at = now;
         }
         if let Some(rate) = self.pacing_rate() {
             let startup = matches!(self.phase, Phase::Startup(_));
@@ -211,7 +207,7 @@ impl RateControl {
     }
 
     pub(super) fn is_lossy(&self) -> bool {
-        self.losses.is_lossy()
+        self.losses.is_lossy
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -248,10 +244,10 @@ impl RateControl {
         let is_short = self.is_short();
         self.delays.note(now, &report, is_short);
         self.note_train(now, feedback.highest, report.one_way);
-        let queueing = self.delays.queueing();
+        let queueing = self.delays.queueing;
         self.losses
             .note(now, report.lost, queueing, self.delays.floor());
-        if self.delays.queueing() <= MIN_QUEUE.max(self.round_trip() / 20) {
+        if self.delays.queueing <= MIN_QUEUE.max(self.round_trip() / 20) {
             self.near_least_at = now;
         }
         if let Some((rate, limited)) = report.rate {

@@ -171,7 +171,7 @@ impl<P> Receiver<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let feedback = self.links.report_at();
-        let delays = self.links.delays();
+        let delays = self.links.delays;
         let due = |head: &Head| {
             let when_sent = delays.map_or(i64::MAX, |delays| {
                 let in_step = delays.in_step.filter(|_| head.in_step);
@@ -187,7 +187,7 @@ impl<P> Receiver<P> {
 
     fn due(&self, now: Time) -> DeliveryTimes {
         let now = (now.as_nanos() / 1000) as i64;
-        let Some(delays) = self.links.delays() else {
+        let Some(delays) = self.links.delays else {
             return DeliveryTimes {
                 now,
                 in_step: i64::MAX,

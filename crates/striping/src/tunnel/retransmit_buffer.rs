@@ -35,7 +35,7 @@ pub(super) const MAX_URGENT_REPAIRS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct RetransmitBuffer<P> {
     packets: VecDeque<(u64, Kept<P>)>,
-    memory: u64,
+    pub(super) memory: u64,
 }
 
 #[derive(Debug)]
@@ -61,10 +61,6 @@ impl<P> RetransmitBuffer<P> {
             self.memory += packet.memory();
             self.packets.push_back((sequence, Kept::Packet(packet)));
         }
-    }
-
-    pub(super) fn memory(&self) -> u64 {
-        self.memory
     }
 
     pub(super) fn drop_oldest(&mut self) {
@@ -131,7 +127,7 @@ impl<P> RetransmitBuffer<P> {
 #[derive(Debug)]
 pub(super) struct Repairs<P> {
     packets: VecDeque<Packet<P>>,
-    memory: u64,
+    pub(super) memory: u64,
 }
 
 impl<P> Repairs<P> {
@@ -164,10 +160,6 @@ impl<P> Repairs<P> {
         self.memory -= packet.memory();
         shrink(&mut self.packets);
         Some(packet)
-    }
-
-    pub(super) fn memory(&self) -> u64 {
-        self.memory
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -260,7 +252,7 @@ mod tests {
             lost(&mut buffer, 999, 0, &[(0, 2000), (60, 2000)]),
             all[..50]
         );
-        assert_eq!((buffer.memory(), buffer.packets.len()), (0, 0));
+        assert_eq!((buffer.memory, buffer.packets.len()), (0, 0));
     }
 
     #[test]

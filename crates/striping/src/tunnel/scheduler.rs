@@ -39,14 +39,15 @@ pub(super) struct Backlog {
 
 #[derive(Debug)]
 pub(super) struct Scheduling {
-    reserved_link: Option<usize>,
+    pub(super) reserved_link: Option<usize>,
     turns: RoundRobinCursor,
     shares: WeightedCredits,
     /// One of the transport's schedulers, in place of the tunnel's own; the links as subflows, and when it
     /// asked to be called again.
-    other: Option<PacketScheduler>,
+    pub(super) other: Option<PacketScheduler>,
     table: Vec<SubflowState>,
-    call_again_at: Option<Time>,
+    /// Returns when to call a scheduler that preferred to wait, even without new room.
+    pub(super) call_again_at: Option<Time>,
     /// When it last refused links with room.
     refused_at: Option<Time>,
 }
@@ -67,15 +68,6 @@ impl Default for Scheduling {
 }
 
 impl Scheduling {
-    /// Sets one of the transport's schedulers, which treats links as subflows.
-    pub(super) fn set_transport_scheduler(&mut self, scheduler: PacketScheduler) {
-        self.other = Some(scheduler);
-    }
-
-    pub(super) fn uses_transport_scheduler(&self) -> bool {
-        self.other.is_some()
-    }
-
     /// Returns the link for the next packet, among the `usable` of all links; `None` if the packet stays
     /// queued.
     pub(super) fn pick(
@@ -110,15 +102,6 @@ impl Scheduling {
         let ready = links[link].has_room(now);
         self.reserved_link = (!ready).then_some(link);
         ready.then_some(link)
-    }
-
-    pub(super) fn reserved_link(&self) -> Option<usize> {
-        self.reserved_link
-    }
-
-    /// Returns when to call a scheduler that preferred to wait, even without new room.
-    pub(super) fn call_again_at(&self) -> Option<Time> {
-        self.call_again_at
     }
 
     /// Whether room at this time is new to a scheduler that preferred to wait.

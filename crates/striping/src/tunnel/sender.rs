@@ -97,7 +97,7 @@ impl<P: Clone> Sender<P> {
     /// Schedules with one of the transport's schedulers, which treats links as subflows, in place of
     /// [`SenderConfig::scheduler`].
     pub fn schedule_by(&mut self, scheduler: PacketScheduler) {
-        self.scheduling.set_transport_scheduler(scheduler);
+        self.scheduling.other = Some(scheduler);
     }
 
     /// Adds a link; returns its number, counted from zero.
@@ -144,7 +144,7 @@ impl<P: Clone> Sender<P> {
             }
             Class::Ordered | Class::Unordered => false,
         };
-        let urgent = urgent && self.urgent.bytes() < MAX_URGENT;
+        let urgent = urgent && self.urgent.bytes < MAX_URGENT;
         let lane = match flow.class {
             Class::Unordered => 0,
             Class::Thin | Class::Urgent if urgent => 0,
@@ -152,10 +152,10 @@ impl<P: Clone> Sender<P> {
         };
         let most = match self.is_peer_gone(now) {
             true => queue_limit::MIN,
-            false => self.queue_limit.bytes(),
+            false => self.queue_limit.bytes,
         };
         let (dropped, has_room) = match urgent {
-            true => (0, self.urgent.bytes() + u64::from(bytes) <= most),
+            true => (0, self.urgent.bytes + u64::from(bytes) <= most),
             false => self.queue.make_room(lane, bytes, most),
         };
         self.counters.dropped += dropped;
@@ -191,7 +191,7 @@ impl<P: Clone> Sender<P> {
     /// Returns the next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
-        let links = self.links.controls();
+        let links = &self.links.controls;
         let copy = self
             .copies
             .next(now, &self.usable, |link| links[link].has_room(now));
@@ -216,8 +216,8 @@ impl<P: Clone> Sender<P> {
         };
         let backlog = Backlog {
             next: u64::from(first.bytes),
-            waiting: self.queue.bytes(),
-            room: self.queue_limit.bytes(),
+            waiting: self.queue.bytes,
+            room: self.queue_limit.bytes,
             taken: self.taken,
         };
         let link = self.scheduling.pick(
@@ -226,7 +226,7 @@ impl<P: Clone> Sender<P> {
             &backlog,
             &self.usable,
             links,
-            self.links.terms(),
+            &self.links.terms,
         );
         let Some(link) = link else {
             self.links.note_limited(now, &self.usable);
@@ -280,7 +280,7 @@ impl<P: Clone> Sender<P> {
     /// Whether a packet is kept until it has arrived. Urgent packets ignore the window, which limits all
     /// others that are kept. Of lane 0, acknowledgements are not urgent.
     fn is_kept(&self, next: &Transmit<P>, is_urgent: bool) -> bool {
-        let link = &self.links.controls()[next.link];
+        let link = &self.links.controls[next.link];
         next.sequencing.lane > 0 || is_urgent && link.keeps_urgent()
     }
 
@@ -307,7 +307,7 @@ impl<P: Clone> Sender<P> {
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         self.unanswered.get_or_insert(now);
         let sequence = self.send_datagram(now, link, bytes, true);
-        let waiting = self.repairs.memory();
+        let waiting = self.repairs.memory;
         (self.links).keep(link, sequence, self.begun.drain(..), waiting);
         sequence
     }
@@ -436,7 +436,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
-        let links = self.links.controls();
+        let links = &self.links.controls;
         usable.min_by_key(|&link| links[link].arrival(now, bytes))
     }
 
@@ -469,7 +469,7 @@ impl<P: Clone> Sender<P> {
     /// `None` if the round trip of no link is known.
     #[must_use]
     pub fn answer_timeout(&self) -> Option<Time> {
-        let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
+        let links = self.usable.iter().map(|&link| &self.links.controls[link]);
         let known = links.filter(|link| link.smoothed().is_some());
         known.map(RateControl::answer_timeout).max()
     }
@@ -478,7 +478,7 @@ impl<P: Clone> Sender<P> {
     /// retransmitted, possibly twice.
     #[must_use]
     pub fn repair_time(&self) -> Time {
-        let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
+        let links = self.usable.iter().map(|&link| &self.links.controls[link]);
         let slowest = links.map(RateControl::answer_timeout).max();
         slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MAX_REPAIR))
     }

@@ -27,11 +27,11 @@ const LONG_SILENCE: Time = Time::from_secs(600);
 #[derive(Clone, Debug)]
 pub(super) struct SilenceDetector {
     /// When feedback last arrived, or the first datagram was sent while none was in flight.
-    progress_at: Time,
+    pub(super) progress_at: Time,
     pinged_at: Time,
     heard_at: Time,
-    suspected: bool,
-    suspicions: u64,
+    pub(super) suspected: bool,
+    pub(super) suspicions: u64,
     /// Beginning of the last silence for which datagrams in flight were given to other links.
     late_since: Option<Time>,
     is_suspended: bool,
@@ -70,10 +70,6 @@ impl SilenceDetector {
         }
     }
 
-    pub(super) fn on_first_sent(&mut self, now: Time) {
-        self.progress_at = now;
-    }
-
     pub(super) fn on_heard(&mut self, now: Time) {
         self.heard_at = now;
     }
@@ -91,14 +87,6 @@ impl SilenceDetector {
 
     pub(super) fn is_open(&self) -> bool {
         !self.suspected && !self.is_suspended
-    }
-
-    pub(super) fn suspected(&self) -> bool {
-        self.suspected
-    }
-
-    pub(super) fn suspicions(&self) -> u64 {
-        self.suspicions
     }
 
     /// Returns when a link will be suspected; `None` if it is already.

@@ -68,7 +68,7 @@ impl Run {
 
     /// A round that delivers `times` times the link's capacity.
     fn round(&mut self, times: f64) -> (f64, f64) {
-        let cap = self.estimate * (BASE + self.probe.extra_secs());
+        let cap = self.estimate * (BASE + self.probe.extra_secs);
         let filled = cap.min(self.window);
         let rtt = self.path.max(filled / self.capacity);
         let rate = times * filled / rtt;
@@ -99,7 +99,7 @@ impl Run {
 #[test]
 fn without_jitter_no_queue_remains() {
     let mut run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
-    assert_eq!(run.probe.extra_secs(), 0.0);
+    assert_eq!(run.probe.extra_secs, 0.0);
     for _ in 0..60 {
         let (rate, rtt) = run.pass(1);
         assert!(rate > 0.99e6 && rtt < STEP * BASE * 1.01, "{rate} {rtt}");
@@ -114,7 +114,7 @@ fn single_fast_round_does_not_free_carrier() {
         let mut run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
         for index in 0..400 {
             run.round(if index % every == 0 { 1.3 } else { 1.0 });
-            assert!(run.probe.extra_secs().is_finite(), "every {every}: {index}");
+            assert!(run.probe.extra_secs.is_finite(), "every {every}: {index}");
         }
     }
 }
@@ -123,9 +123,9 @@ fn single_fast_round_does_not_free_carrier() {
 fn carrier_with_queue_is_trimmed_once_rate_is_flat() {
     // Start-up ended for no good reason, with a round trip more in flight than needed.
     let mut run = Run::new(1e6, MIN, 4e5, [0.7e6, 0.9e6]);
-    assert!((run.probe.extra_secs() - (2.0 * STEP * MIN - BASE)).abs() < 1e-9);
+    assert!((run.probe.extra_secs - (2.0 * STEP * MIN - BASE)).abs() < 1e-9);
     run.pass(20);
-    assert!(run.probe.extra_secs() < 1e-9, "{}", run.probe.extra_secs());
+    assert!(run.probe.extra_secs < 1e-9, "{}", run.probe.extra_secs);
     let (rate, rtt) = run.pass(1);
     assert!(rate > 0.99e6 && rtt < STEP * BASE * 1.01, "{rate} {rtt}");
 }
@@ -134,7 +134,7 @@ fn carrier_with_queue_is_trimmed_once_rate_is_flat() {
 fn long_return_path_is_no_queue() {
     // A round trip is three times the least, without a queue.
     let mut run = Run::new(1e6, 3.0 * MIN, 3.1e5, [1e6, 1e6]);
-    assert_eq!(run.probe.extra_secs(), 0.0);
+    assert_eq!(run.probe.extra_secs, 0.0);
     run.pass(3);
     let before = run.rates.len();
     run.pass(120);
@@ -173,7 +173,7 @@ fn shared_queue_leaves_half_of_the_rate() {
     run.probe.release(run.now);
     let mut least: f64 = 1e9;
     for _ in 0..200 {
-        let cap = run.estimate * (BASE + run.probe.extra_secs());
+        let cap = run.estimate * (BASE + run.probe.extra_secs);
         let filled = cap.min(run.window);
         let rtt = (filled + 2e5) / run.capacity;
         let rate = filled / rtt;
@@ -225,16 +225,16 @@ fn slower_round_before_a_faster_one_had_no_queue() {
         probe.on_round(Time::from_secs(1), &estimates, &round);
     }
     assert!(
-        (probe.extra_secs() - GAIN * 0.2).abs() < 1e-9,
+        (probe.extra_secs - GAIN * 0.2).abs() < 1e-9,
         "{}",
-        probe.extra_secs()
+        probe.extra_secs
     );
 }
 
 #[test]
 fn carrier_reuses_result_of_its_link_at_equal_rate() {
     let run = Run::new(1e6, MIN, 1e6, [0.7e6, 0.9e6]);
-    let extra_secs = run.probe.extra_secs();
+    let extra_secs = run.probe.extra_secs;
     let begun = |is_found_again| {
         let mut probe = InflightProbe::starting(run.probe.found());
         let round = Round {
@@ -244,7 +244,7 @@ fn carrier_reuses_result_of_its_link_at_equal_rate() {
         };
         probe.on_round(run.now, &run.estimates(None), &round);
         probe.on_full(run.now, &run.estimates(None), 1e6, is_found_again);
-        probe.extra_secs()
+        probe.extra_secs
     };
     assert!(extra_secs > 0.05);
     assert_eq!(begun(true), extra_secs);
@@ -271,7 +271,7 @@ fn a_frame_more_or_less_is_the_same_rate() {
         }
         let estimates = Run::new(1e6, MIN, 1e6, [1e6, 1e6]).estimates(None);
         probe.on_full(Time::from_secs(1), &estimates, 1.1e6, false);
-        probe.extra_secs()
+        probe.extra_secs
     };
     assert_eq!(extra_secs(0.2), 0.0);
     assert!(extra_secs(0.05) > 0.0);

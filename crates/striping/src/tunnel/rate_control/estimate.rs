@@ -46,7 +46,7 @@ impl RateControl {
     /// Returns the smoothed round trip.
     #[must_use]
     pub fn smoothed(&self) -> Option<Time> {
-        self.delays.smoothed()
+        self.delays.srtt
     }
 
     /// Returns when a packet of `bytes` bytes would arrive if it were sent now.

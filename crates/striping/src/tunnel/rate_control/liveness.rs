@@ -68,12 +68,12 @@ impl RateControl {
     /// Whether the link is suspected of being down.
     #[must_use]
     pub fn suspected(&self) -> bool {
-        self.silence.suspected()
+        self.silence.suspected
     }
 
     /// Returns the number of suspicions.
     #[must_use]
     pub fn suspicions(&self) -> u64 {
-        self.silence.suspicions()
+        self.silence.suspicions
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct ReceiverLinks {
     skew: i64,
     /// Links on which the peer sends no packets of flows, as a bit mask.
     left_out: u64,
-    delays: Option<StepDelays>,
+    pub(super) delays: Option<StepDelays>,
     /// Until when the delays are valid without a change of a link: then the first link falls silent.
     delays_until: Time,
     report_at: Option<Time>,
@@ -93,7 +93,7 @@ impl ReceiverLinks {
         if self
             .all
             .get(link)
-            .is_some_and(|link| link.is_passthrough() != is_passthrough)
+            .is_some_and(|link| link.is_passthrough != is_passthrough)
         {
             self.change(link, |link| link.set_passthrough(is_passthrough));
         }
@@ -111,10 +111,6 @@ impl ReceiverLinks {
     pub(super) fn report_at(&self) -> Option<Time> {
         debug_assert_eq!(self.report_at, self.find_report_at());
         self.report_at
-    }
-
-    pub(super) fn delays(&self) -> Option<StepDelays> {
-        self.delays
     }
 
     pub(super) fn skew(&self, now: Time) -> Time {

@@ -18,21 +18,21 @@ const PROBED_FOR: Time = Time::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct SenderLinks<P> {
-    controls: Vec<RateControl>,
+    pub(super) controls: Vec<RateControl>,
     path_mtus: Vec<PathMtu>,
     up: Vec<bool>,
-    terms: Vec<LinkTerms>,
-    buffers: Vec<RetransmitBuffer<P>>,
+    pub(super) terms: Vec<LinkTerms>,
+    pub(super) buffers: Vec<RetransmitBuffer<P>>,
     /// Cached timers of each, and the earliest of any.
     due: Vec<LinkTimers>,
     first_due: LinkTimers,
     stale: LinkList,
     /// Links with datagrams since their measurements were last noted as application-limited.
     unlimited: LinkList,
-    states: Vec<LinkState>,
+    pub(super) states: Vec<LinkState>,
     changed: LinkList,
     /// Whether any of it has changed since the last check.
-    has_changed: bool,
+    pub(super) has_changed: bool,
 }
 
 /// Properties that decide whether a link is used, and its share.
@@ -139,24 +139,12 @@ impl<P> SenderLinks<P> {
         self.len() > 1
     }
 
-    pub(super) fn controls(&self) -> &[RateControl] {
-        &self.controls
-    }
-
     pub(super) fn path_mtu(&self, link: usize) -> &PathMtu {
         &self.path_mtus[link]
     }
 
     pub(super) fn is_up(&self, link: usize) -> bool {
         self.up[link]
-    }
-
-    pub(super) fn terms(&self) -> &[LinkTerms] {
-        &self.terms
-    }
-
-    pub(super) fn buffers(&self) -> &[RetransmitBuffer<P>] {
-        &self.buffers
     }
 
     /// Whether packets, pings and probes may be sent on a link: it is up, and not on standby.
@@ -192,13 +180,13 @@ impl<P> SenderLinks<P> {
         let most = MAX_KEPT / self.buffers.len() as u64;
         let buffer = &mut self.buffers[link];
         packets.for_each(|packet| buffer.put(sequence, packet));
-        if buffer.memory().max(others) <= most / 2 {
+        if buffer.memory.max(others) <= most / 2 {
             return;
         }
         let kept = |buffers: &[RetransmitBuffer<P>]| -> u64 {
-            buffers.iter().map(RetransmitBuffer::memory).sum::<u64>() + others
+            buffers.iter().map(|buffer| buffer.memory).sum::<u64>() + others
         };
-        while kept(&self.buffers) > MAX_KEPT && self.buffers[link].memory() > 0 {
+        while kept(&self.buffers) > MAX_KEPT && self.buffers[link].memory > 0 {
             self.buffers[link].drop_oldest();
         }
     }
@@ -245,10 +233,6 @@ impl<P> SenderLinks<P> {
         debug_assert!((0..self.len()).all(|link| self.states[link] == self.find_state(link)));
     }
 
-    pub(super) fn states(&self) -> &[LinkState] {
-        &self.states
-    }
-
     fn find_state(&self, link: usize) -> LinkState {
         let control = &self.controls[link];
         let is_available = self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0;
@@ -261,15 +245,6 @@ impl<P> SenderLinks<P> {
             one_way: control.least_one_way(),
             estimate: control.estimate(),
         }
-    }
-
-    pub(super) fn mark_changed(&mut self) {
-        self.has_changed = true;
-    }
-
-    /// Returns whether the usability of any link has changed, and resets that.
-    pub(super) fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.has_changed)
     }
 
     /// Marks links with room as application-limited, until more is sent on them; also those whose path MTU is
@@ -374,5 +349,5 @@ impl<P> SenderLinks<P> {
 
 /// In a quiet tunnel no path MTU is probed.
 fn probed_until(activity: &Activity) -> Time {
-    activity.packet_at() + PROBED_FOR
+    activity.packet_at + PROBED_FOR
 }

@@ -7,16 +7,13 @@ impl<P: Clone> Sender<P> {
     /// Returns the queued bytes, and the limit of the queue.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
-        (
-            self.queue.bytes() + self.urgent.bytes(),
-            self.queue_limit.bytes(),
-        )
+        (self.queue.bytes + self.urgent.bytes, self.queue_limit.bytes)
     }
 
     /// Returns the number of queued packets.
     #[must_use]
     pub fn queued_packets(&self) -> usize {
-        self.queue.packets() + self.urgent.packets()
+        self.queue.packets + self.urgent.packets()
     }
 
     /// Returns the counters.
@@ -28,7 +25,7 @@ impl<P: Clone> Sender<P> {
     /// Returns the state of a link.
     #[must_use]
     pub fn link(&self, link: usize) -> LinkStatus {
-        let control = &self.links.controls()[link];
+        let control = &self.links.controls[link];
         let path_mtu = self.links.path_mtu(link);
         let (datagrams, lost) = control.link_sender().counts();
         LinkStatus {
@@ -51,7 +48,7 @@ impl<P: Clone> Sender<P> {
     /// single link, by its round trip.
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
-        let control = &self.links.controls()[link];
+        let control = &self.links.controls[link];
         control.is_measured() || !self.links.has_several() && control.smoothed().is_some()
     }
 

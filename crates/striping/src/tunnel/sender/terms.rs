@@ -12,7 +12,7 @@ impl<P: Clone> Sender<P> {
     /// Returns the terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
-        self.links.terms()[link]
+        self.links.terms[link]
     }
 
     /// Changes the terms of a link; the driver announces them to the peer.
@@ -44,7 +44,7 @@ impl<P: Clone> Sender<P> {
     /// Whether a link is in use, has been heard since it came up or returned, and is not suspected.
     #[must_use]
     pub fn is_alive(&self, link: usize) -> bool {
-        let control = &self.links.controls()[link];
+        let control = &self.links.controls[link];
         let heard = control.smoothed().is_some() && !control.suspected();
         heard && self.is_in_use(link) && self.links.path_mtu(link).plpmtu() > 0
     }
@@ -70,7 +70,7 @@ impl<P: Clone> Sender<P> {
     /// Returns the best link for an urgent packet of `bytes` bytes, of those whose rate limit allows it now.
     pub(super) fn urgent_link(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
-        let links = self.links.controls();
+        let links = &self.links.controls;
         let open = usable.filter(|&link| links[link].allowed_at() <= now);
         open.min_by_key(|&link| links[link].urgent_rank(now, bytes))
     }
@@ -80,7 +80,7 @@ impl<P: Clone> Sender<P> {
         self.urgent.front()?;
         let usable = self.usable.iter();
         usable
-            .map(|&link| self.links.controls()[link].allowed_at())
+            .map(|&link| self.links.controls[link].allowed_at())
             .min()
     }
 }

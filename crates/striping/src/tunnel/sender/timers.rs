@@ -77,17 +77,15 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn poll_timeout(&mut self) -> Option<Time> {
         let of_links = (self.links).first_due(&self.activity, self.config.keepalive);
-        let controls = self.links.controls();
+        let controls = &self.links.controls;
         let room = || {
             let usable = self.usable.iter();
             usable.filter_map(|&link| controls[link].room_at())
         };
-        let sending = match (self.queue.is_empty(), self.scheduling.reserved_link()) {
+        let sending = match (self.queue.is_empty(), self.scheduling.reserved_link) {
             _ if !self.repairs.is_empty() => room().min(),
             (true, _) => None,
-            (false, _) if self.scheduling.call_again_at().is_some() => {
-                self.scheduling.call_again_at()
-            }
+            (false, _) if self.scheduling.call_again_at.is_some() => self.scheduling.call_again_at,
             (false, Some(link)) => controls[link].room_at(),
             (false, None) => room().filter(|at| self.scheduling.is_news(*at)).min(),
         };
@@ -106,7 +104,7 @@ impl<P: Clone> Sender<P> {
 
     /// Returns when packets for a silent peer are dropped, if the queue is longer than allowed then.
     fn drops_at(&self) -> Option<Time> {
-        let drops = self.queue.bytes() > queue_limit::MIN || self.keeps_packets();
+        let drops = self.queue.bytes > queue_limit::MIN || self.keeps_packets();
         self.peer_gone_at().filter(|_| drops)
     }
 }

@@ -13,15 +13,14 @@ const THIN_SHARE: u64 = 8;
 impl<P: Clone> Sender<P> {
     /// Whether packets use the link that delivers them first; other schedulers have their own order.
     fn uses_first_arrival(&self) -> bool {
-        self.config.scheduler == Scheduler::EarliestArrival
-            && !self.scheduling.uses_transport_scheduler()
+        self.config.scheduler == Scheduler::EarliestArrival && self.scheduling.other.is_none()
     }
 
     /// Whether packets of thin connections go before others by the quickest link, since they are a small part
     /// of its known rate.
     pub(super) fn favours_thin_connections(&self, now: Time) -> bool {
         let usable = self.usable.iter().copied();
-        let links = self.links.controls();
+        let links = &self.links.controls;
         let quickest = usable.min_by_key(|&link| links[link].urgent_rank(now, u64::from(THIN)));
         let is_slow = quickest.is_none_or(|link| {
             let estimate = links[link].estimate();
@@ -34,15 +33,14 @@ impl<P: Clone> Sender<P> {
     pub(super) fn select(&mut self, now: Time) {
         if self.uses_first_arrival() {
             self.update_estimates();
-            let busy = self.queue.bytes() > self.queue_limit.bytes() / 4;
-            let states = self.links.states();
+            let busy = self.queue.bytes > self.queue_limit.bytes / 4;
+            let states = &self.links.states;
             let used = self.usable.iter();
             let slowest = used.map(|&link| states[link].estimate.delay).max();
             let slowest = slowest.unwrap_or(Time::ZERO);
-            self.demand
-                .note(now, self.taken, self.queue.bytes(), slowest);
+            self.demand.note(now, self.taken, self.queue.bytes, slowest);
             if self.selection.select(now, busy, self.demand.in_flight()) {
-                self.links.mark_changed();
+                self.links.has_changed = true;
             }
         }
     }
@@ -55,13 +53,13 @@ impl<P: Clone> Sender<P> {
     }
 
     pub(super) fn update_usable(&mut self) {
-        let now = self.activity.packet_at();
+        let now = self.activity.packet_at;
         self.update_estimates();
-        if self.links.take_changed() {
+        if std::mem::take(&mut self.links.has_changed) {
             self.find_available();
             let combined = self.combined();
             if self.queue_limit.update(now, &self.usable, combined) {
-                self.counters.dropped += self.queue.cut(self.queue_limit.bytes());
+                self.counters.dropped += self.queue.cut(self.queue_limit.bytes);
             }
             // The limit includes links that are left out. Without a queue as long as their delay, connections
             // never have more in flight than the other links carry, and these would stay out.
@@ -74,7 +72,7 @@ impl<P: Clone> Sender<P> {
         }
         let passthrough = self.passthrough();
         if let Some(before) = self.passthrough.filter(|_| self.passthrough != passthrough) {
-            let control = &self.links.controls()[before];
+            let control = &self.links.controls[before];
             let has_died = !self.links.is_up(before) || control.suspected();
             self.lanes.end_passthrough(has_died);
             self.set_passthrough(before, false);
@@ -86,7 +84,7 @@ impl<P: Clone> Sender<P> {
     }
 
     fn set_passthrough(&mut self, link: usize, is_passthrough: bool) {
-        if self.links.controls()[link].is_passthrough() != is_passthrough {
+        if self.links.controls[link].is_passthrough != is_passthrough {
             self.links
                 .change(link)
                 .control
@@ -95,7 +93,7 @@ impl<P: Clone> Sender<P> {
     }
 
     fn find_available(&mut self) {
-        let (states, usable) = (self.links.states(), &mut self.usable);
+        let (states, usable) = (&self.links.states, &mut self.usable);
         let all = 0..states.len();
         usable.clear();
         usable.extend(all.clone().filter(|&link| states[link].is_responsive));
@@ -127,7 +125,7 @@ impl<P: Clone> Sender<P> {
     }
 
     fn combined(&self) -> CombinedLink {
-        let states = self.links.states();
+        let states = &self.links.states;
         let links = self.usable.iter().map(|&link| &states[link]);
         let heard = links.clone().filter(|link| link.is_heard);
         CombinedLink {
@@ -146,14 +144,14 @@ impl<P: Clone> Sender<P> {
         let &[link] = &self.usable[..] else {
             return None;
         };
-        let mut others = self.links.buffers().iter().enumerate();
+        let mut others = self.links.buffers.iter().enumerate();
         let others_in_use =
             (0..self.links.len()).any(|other| other != link && self.is_in_use(other));
         let only = !others_in_use && self.terms(link).rate.is_none();
         let settled = others.all(|(other, buffer)| other == link || buffer.is_empty());
         // On a link that loses without congestion, retransmission by the tunnel is better.
         let is_passthrough =
-            self.uses_first_arrival() && settled && only && !self.links.controls()[link].is_lossy();
+            self.uses_first_arrival() && settled && only && !self.links.controls[link].is_lossy();
         is_passthrough.then_some(link)
     }
 }
