@@ -27,7 +27,7 @@ pub(crate) struct Application {
     /// Bytes of each message in the backlog, with its deadline, if messages have deadlines.
     due: VecDeque<(u64, Deadline)>,
     measured: bool,
-    first_write: Option<Time>,
+    pub(crate) first_write: Option<Time>,
     closed: bool,
 }
 
@@ -135,10 +135,6 @@ impl Application {
             Source::Messages(schedule) => Some(schedule.next()),
             Source::Requested(requests) => requests.next(),
         }
-    }
-
-    pub(crate) fn first_write(&self) -> Option<Time> {
-        self.first_write
     }
 
     pub(crate) fn is_endless(&self) -> bool {

@@ -59,7 +59,7 @@ impl Reorder {
     pub(crate) fn metrics(&self) -> ReorderingMetrics {
         ReorderingMetrics {
             reordered_ratio: self.extents.reordered_ratio(),
-            extents: self.extents.counts().to_vec(),
+            extents: self.extents.counts.to_vec(),
             density: self.density.shares(),
             buffer_density: self.buffer_density.shares(),
         }

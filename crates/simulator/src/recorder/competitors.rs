@@ -8,7 +8,7 @@ use crate::timeline::CompetitorTimeline;
 
 #[derive(Debug)]
 pub(super) struct Competitors {
-    timeline: CompetitorTimeline,
+    pub(super) timeline: CompetitorTimeline,
     /// Entry number of the first competitor; competitors are the last entries.
     first: usize,
     counts: Vec<u32>,
@@ -55,9 +55,5 @@ impl Competitors {
         }
         self.time = now;
         self.delivered = delivered;
-    }
-
-    pub(super) fn take(self) -> CompetitorTimeline {
-        self.timeline
     }
 }

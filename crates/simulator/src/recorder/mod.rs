@@ -74,7 +74,7 @@ impl Recorder {
 
     /// Takes the goodput of competitors over time, if requested and there are any.
     pub(crate) fn take_competitors(&mut self) -> Option<CompetitorTimeline> {
-        self.competitors.take().map(Competitors::take)
+        self.competitors.take().map(|recorded| recorded.timeline)
     }
 
     fn add_rows<T: Copy, M: Air<T>>(&mut self, now: Time, state: &mut RunState<T, M>) {

@@ -22,7 +22,7 @@ pub(super) struct Browser {
     pages: Pages,
     think: ThinkTime,
     /// Start of the next page, between pages.
-    next: Option<Time>,
+    pub(super) next: Option<Time>,
     page: Loading,
     random: Pcg64Mcg,
     /// Pages that began before this time are not measured.
@@ -56,10 +56,6 @@ impl Browser {
             loads: Histogram::new(),
             objects: 0,
         }
-    }
-
-    pub(super) fn next(&self) -> Option<Time> {
-        self.next
     }
 
     pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
@@ -187,13 +183,9 @@ mod tests {
         assert_eq!(asks(&mut browser, ms(20)), [0u32; 0]);
         browser.on_response(ms(30), 1);
         assert_eq!(asks(&mut browser, ms(30)), [3]);
-        assert_eq!(
-            browser.next(),
-            None,
-            "nobody leaves a page that is not there"
-        );
+        assert_eq!(browser.next, None, "nobody leaves a page that is not there");
         browser.on_response(ms(45), 3);
-        assert_eq!(browser.next(), Some(ms(2045)));
+        assert_eq!(browser.next, Some(ms(2045)));
         let none = ResponseStats {
             count: 0,
             response_s: None,

@@ -33,7 +33,7 @@ pub(super) struct Player {
     playout: Playout,
     number: u64,
     /// When to request it; `None` while one is being loaded.
-    next: Option<Time>,
+    pub(super) next: Option<Time>,
     last: Option<usize>,
     /// Start of the measurements; then chunks that arrived, the sum of their rates, and changes of quality.
     from: Time,
@@ -70,10 +70,6 @@ impl Player {
             rate_sum: 0.0,
             switches: 0,
         }
-    }
-
-    pub(super) fn next(&self) -> Option<Time> {
-        self.next
     }
 
     pub(super) fn next_request(&mut self, now: Time) -> Option<Request> {
@@ -225,7 +221,7 @@ mod tests {
             assert_eq!(player.next_request(now), None, "one at a time");
             requested.push(now.as_secs_f64() as u64);
             player.on_response(now + s(1));
-            now = player.next().expect("one more");
+            now = player.next.expect("one more");
         }
         // At 6 the buffer holds 24 - 5 = 19: one more would exceed it by 3.
         assert_eq!(requested[..9], [0, 1, 2, 3, 4, 5, 9, 13, 17]);
@@ -266,6 +262,6 @@ mod tests {
         let stall = player.playout.end(s(10));
         assert_eq!((stall.count, stall.total_s), (1, 3.0));
         // A full buffer must not block the request that playback waits for.
-        assert_eq!(player.next(), Some(s(9)));
+        assert_eq!(player.next, Some(s(9)));
     }
 }

@@ -41,9 +41,9 @@ impl Reader {
 
     pub(super) fn next(&self) -> Option<Time> {
         match self {
-            Reader::Player(player) => player.next(),
+            Reader::Player(player) => player.next,
             Reader::Requester(requester) => requester.next(),
-            Reader::Browser(browser) => browser.next(),
+            Reader::Browser(browser) => browser.next,
         }
     }
 

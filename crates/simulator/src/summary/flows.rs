@@ -26,7 +26,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         let flow = &self.state.flows[number];
         let delivered_bytes = self.end.delivered[number] - self.start.delivered[number];
         let completed = flow.recorder.as_deref().filter(|of| of.complete);
-        let first_write = flow.application.first_write().unwrap_or(Time::ZERO);
+        let first_write = flow.application.first_write.unwrap_or(Time::ZERO);
         FlowMeasurement {
             goodput_mbps: mbps(delivered_bytes, self.seconds(number)),
             delivered_bytes,
@@ -41,7 +41,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         let (from, to) = match flow.recorder.as_deref() {
             Some(recorder) => {
                 let completed = recorder.complete.then_some(recorder.last_delivery);
-                let first_write = flow.application.first_write();
+                let first_write = flow.application.first_write;
                 (first_write, completed.unwrap_or(self.end_at))
             }
             None => (Some(flow.start), self.end_at),

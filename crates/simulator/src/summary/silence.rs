@@ -39,8 +39,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             return format!("it starts {} after the beginning", described.start);
         }
         let mut recorded = own.map(|flow| &self.state.flows[flow]);
-        if recorded.all(|flow| flow.recorder.is_some() && flow.application.first_write().is_none())
-        {
+        if recorded.all(|flow| flow.recorder.is_some() && flow.application.first_write.is_none()) {
             return format!(
                 "its application wrote nothing before the end ({})",
                 self.end_at

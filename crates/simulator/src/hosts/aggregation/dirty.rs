@@ -16,7 +16,7 @@ use crate::hosts::sending_host::{CLIENT, SERVER};
 #[derive(Debug, Default)]
 pub(crate) struct DirtyTracker {
     notes: Vec<DirtyFlags>,
-    is_any_touched: bool,
+    pub(crate) is_any_touched: bool,
     carriers: [CarrierIndex; 2],
 }
 
@@ -95,10 +95,6 @@ impl DirtyTracker {
         let notes = &mut self.notes[at];
         notes.touched = true;
         notes.reread();
-    }
-
-    pub(crate) fn is_any_touched(&self) -> bool {
-        self.is_any_touched
     }
 
     /// Begins a pass, which polls all touched connections.

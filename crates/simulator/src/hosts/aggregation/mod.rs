@@ -260,9 +260,7 @@ impl Aggregation {
     /// Returns whether another turn may change anything: frames made space for writes, a blocked socket has
     /// sent, or an association has an event or a carrier to poll.
     fn needs_another_poll(&self) -> bool {
-        self.pass.gave
-            || self.dirty.is_any_touched()
-            || !self.ends.iter().all(Association::is_quiet)
+        self.pass.gave || self.dirty.is_any_touched || !self.ends.iter().all(Association::is_quiet)
     }
 
     pub(crate) fn add_carrier(&mut self, now: Time, at: usize, end: usize) {

@@ -19,7 +19,7 @@ pub(crate) struct Extents {
     received: u64,
     reordered: u64,
     /// Number of packets of each extent; index 0 is extent 1.
-    counts: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
 }
 
 /// Packets with consecutive numbers that arrived one after the other.
@@ -65,11 +65,6 @@ impl Extents {
             return 0.0;
         }
         self.reordered as f64 / self.received as f64
-    }
-
-    /// Returns the number of packets of each extent; index 0 is extent 1.
-    pub(crate) fn counts(&self) -> &[u64] {
-        &self.counts
     }
 
     #[inline]
