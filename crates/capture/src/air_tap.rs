@@ -77,7 +77,7 @@ impl AirTap {
         };
         self.bytes.clear();
         if let Some((observed, tag)) = packet {
-            let sent = sent(&observed, tag.identification());
+            let sent = sent(&observed, tag.identification);
             self.flows.write(observed.flow, &sent, &mut self.bytes);
             self.bytes
                 .resize((frame.bytes - DATA_OVERHEAD_BYTES) as usize, 0);

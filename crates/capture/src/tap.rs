@@ -17,7 +17,7 @@ use crate::record::{Direction, InterfaceCounts, LinkType, Record, Settings};
 /// packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tag {
-    identification: u16,
+    pub(crate) identification: u16,
     ticket: Ticket,
 }
 
@@ -27,10 +27,6 @@ impl Tag {
             identification,
             ticket: Ticket::default(),
         }
-    }
-
-    pub(crate) fn identification(self) -> u16 {
-        self.identification
     }
 }
 
