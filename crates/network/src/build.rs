@@ -40,31 +40,6 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         paths: impl Iterator<Item = &'a [usize]> + Clone,
         seed: u64,
     ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
-        Self::build(links, media, paths, seed)
-    }
-
-    /// Builds the links, and paths over them by index; returns the forward and reverse route of each path.
-    ///
-    /// Links meet at the nodes that their configurations name. Without names, all paths lead from one
-    /// client to one server, and consecutive links of a path meet at a node. `seed` seeds the random
-    /// streams of the links.
-    ///
-    /// # Panics
-    /// If a path has no link.
-    pub fn from_paths<'a>(
-        links: &[LinkConfig],
-        paths: impl Iterator<Item = &'a [usize]> + Clone,
-        seed: u64,
-    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
-        Self::build(links, Vec::new(), paths, seed)
-    }
-
-    fn build<'a>(
-        links: &[LinkConfig],
-        media: Vec<MediumPlan<'_, M>>,
-        paths: impl Iterator<Item = &'a [usize]> + Clone,
-        seed: u64,
-    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
         let mut in_media = vec![false; links.len()];
         for link in media.iter().flat_map(|medium| &medium.links) {
             in_media[*link] = true;
@@ -119,6 +94,22 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         });
         let routes = routes.collect();
         (network, routes)
+    }
+
+    /// Builds the links, and paths over them by index; returns the forward and reverse route of each path.
+    ///
+    /// Links meet at the nodes that their configurations name. Without names, all paths lead from one
+    /// client to one server, and consecutive links of a path meet at a node. `seed` seeds the random
+    /// streams of the links.
+    ///
+    /// # Panics
+    /// If a path has no link.
+    pub fn from_paths<'a>(
+        links: &[LinkConfig],
+        paths: impl Iterator<Item = &'a [usize]> + Clone,
+        seed: u64,
+    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
+        Self::from_paths_and_media(links, Vec::new(), paths, seed)
     }
 }
 
