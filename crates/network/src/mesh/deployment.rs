@@ -56,12 +56,6 @@ impl Deployment {
         self.reaches(0, &mut Vec::new(), |_| false)
     }
 
-    /// Returns whether a route leads from one node to another.
-    #[must_use]
-    pub fn has_route(&self, from: usize, to: usize) -> bool {
-        from == to || self.reaches(from, &mut Vec::new(), |node| node == to)
-    }
-
     /// Returns whether a node is connected to all others, or to one for which `enough` holds. `nodes` is
     /// scratch space, reused over many deployments.
     pub(super) fn reaches(
