@@ -8,7 +8,7 @@ use crate::uniform::uniform;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Delay {
-    nominal: Time,
+    pub(crate) nominal: Time,
     jitter: Option<Jitter>,
     stream: Pcg64Mcg,
 }
@@ -25,11 +25,6 @@ impl Delay {
 
     pub(crate) fn is_constant(&self) -> bool {
         self.jitter.is_none()
-    }
-
-    #[inline]
-    pub(crate) fn nominal(&self) -> Time {
-        self.nominal
     }
 
     /// Returns whether a packet may overtake another.

@@ -142,7 +142,7 @@ impl<P: Copy> Link<P> {
             return Enqueued::Dropped(DropReason::QueueFull);
         }
         // Exits never decrease, since departures follow each other and all delays are equal.
-        let exit = rate.send(start, size).saturating_add(self.delay.nominal());
+        let exit = rate.send(start, size).saturating_add(self.delay.nominal);
         self.count_sent(size);
         if exit == Time::MAX {
             // At rate zero the packet never leaves.

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64Mcg;
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// One edge per direction of a link.
-    arcs: DiGraph<(), Arc>,
+    pub(super) arcs: DiGraph<(), Arc>,
     links: usize,
 }
 
@@ -140,10 +140,6 @@ impl Graph {
     #[must_use]
     pub fn links(&self) -> usize {
         self.links
-    }
-
-    pub(super) fn arcs(&self) -> &DiGraph<(), Arc> {
-        &self.arcs
     }
 
     pub(super) fn steps(&self) -> impl Iterator<Item = (EdgeIndex, Step)> {

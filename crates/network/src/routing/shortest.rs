@@ -50,7 +50,7 @@ pub(super) fn shortest(
 
 /// Returns the distance of each node to this one; `None` where no route exists.
 pub(super) fn distances(graph: &Graph, to: usize, usable: &Usable) -> Vec<Option<u64>> {
-    let arcs = EdgeFiltered::from_fn(graph.arcs(), |edge| {
+    let arcs = EdgeFiltered::from_fn(&graph.arcs, |edge| {
         usable.nodes[edge.source().index()]
             && usable.nodes[edge.target().index()]
             && usable.links[edge.weight().link]
