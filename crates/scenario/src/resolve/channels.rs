@@ -9,6 +9,7 @@ use ropewalk_network::radio::{
 use ropewalk_quantities::Bytes;
 
 use super::Traces;
+use super::paths::unknown_name;
 use super::radios::Wifi;
 use crate::error::Problem;
 use crate::keys::{NONE, OFF};
@@ -16,7 +17,6 @@ use crate::model::{Channel, Node, WifiProfile};
 use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::{Section, name_list};
-use crate::suggest::nearest;
 
 pub(super) fn channels(
     sections: &[Section],
@@ -279,13 +279,7 @@ pub(super) fn add_unknown_channel_error(
         .iter()
         .map(|one| one.config.name.as_str())
         .collect();
-    let problem = Problem::UnknownName {
-        what: "channel",
-        name: name.chars().take(64).collect(),
-    };
-    let error = section.add_error(key, problem, report);
-    error.allowed = Some(name_list(known.iter().copied()));
-    error.suggestion = nearest(name, known.iter().copied());
+    unknown_name(section, key, "channel", name, &known, report);
 }
 
 /// Checks that propagation delay stays below a SIFS where frames travel at the speed of light.

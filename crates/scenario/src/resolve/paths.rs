@@ -362,7 +362,7 @@ fn hops(
     hops
 }
 
-fn unknown_name(
+pub(super) fn unknown_name(
     section: &Section,
     key: &str,
     what: &'static str,
