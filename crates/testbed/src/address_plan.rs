@@ -230,15 +230,10 @@ fn nodad(address: IpAddr) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::two_links;
 
     fn plan(more: &str) -> AddressPlan {
-        let text = format!(
-            "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}"
-        );
-        let mut no_traces = |_: &str| Err("none".to_owned());
-        let scenario = Scenario::parse(&text, "plan.toml", &[], &mut no_traces).unwrap();
-        AddressPlan::new(&scenario, 1500, RouteMetrics::default())
+        AddressPlan::new(&two_links(more), 1500, RouteMetrics::default())
     }
 
     #[test]

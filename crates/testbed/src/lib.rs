@@ -46,6 +46,8 @@ mod request;
 mod run;
 mod syscalls;
 mod sysctl;
+#[cfg(test)]
+mod testing;
 pub mod traffic;
 mod tun;
 mod tunnel;

@@ -123,11 +123,10 @@ fn refused(key: &str, allowed: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel;
+    use crate::{kernel, testing};
 
     fn lines_of(text: &str) -> Result<[Vec<String>; 2], Error> {
-        let mut no_traces = |_: &str| Err("none".to_owned());
-        let scenario = Scenario::parse(text, "netem.toml", &[], &mut no_traces).unwrap();
+        let scenario = testing::scenario(text);
         let metrics = kernel::route_metrics(&scenario.measured_flow().transport);
         lines(&scenario, &AddressPlan::new(&scenario, 1500, metrics))
     }

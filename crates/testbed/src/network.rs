@@ -168,17 +168,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::testing::two_links;
 
     #[test]
     fn pairs_carry_packets_before_there_is_a_netem() {
         for version in ["ipv4", "ipv6"] {
-            let text = format!(
-                "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-                 [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-                 [transport]\nip_version = {version:?}\n"
-            );
-            let mut no_traces = |_: &str| Err("none".to_owned());
-            let scenario = Scenario::parse(&text, "pair.toml", &[], &mut no_traces).unwrap();
+            let scenario = two_links(&format!("[transport]\nip_version = {version:?}\n"));
             let testbed = match Testbed::prepare(&scenario) {
                 Ok(testbed) => testbed,
                 Err(error @ Error::NoNamespace(_)) => {

@@ -70,9 +70,7 @@ mod tests {
     use super::*;
 
     fn obstacles(text: &str) -> Vec<String> {
-        let mut no_traces = |_: &str| Err("none".to_owned());
-        let scenario = Scenario::parse(text, "doctor.toml", &[], &mut no_traces).unwrap();
-        of(&scenario)
+        of(&crate::testing::scenario(text))
     }
 
     const TWO: &str = "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\

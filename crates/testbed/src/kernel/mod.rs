@@ -212,18 +212,10 @@ mod tests {
     use ropewalk_scenario::Scenario;
 
     use super::*;
+    use crate::testing::two_links;
 
     pub(super) fn scenario(transport: &str) -> Scenario {
-        with(&format!("[transport]\n{transport}"))
-    }
-
-    pub(super) fn with(more: &str) -> Scenario {
-        let text = format!(
-            "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}"
-        );
-        let mut no_traces = |_: &str| Err("none".to_owned());
-        Scenario::parse(&text, "kernel.toml", &[], &mut no_traces).unwrap()
+        two_links(&format!("[transport]\n{transport}"))
     }
 
     #[test]

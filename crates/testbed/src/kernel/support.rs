@@ -322,6 +322,7 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
 mod tests {
     use super::*;
     use crate::kernel::tests::scenario;
+    use crate::testing::{self, two_links};
 
     #[test]
     fn linux_settings_are_supported() {
@@ -401,7 +402,7 @@ mod tests {
     #[test]
     fn extra_download_is_supported() {
         let flows = "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\ncount = 2\nstart = \"1 s\"";
-        check(&crate::kernel::tests::with(flows)).unwrap();
+        check(&two_links(flows)).unwrap();
     }
 
     #[test]
@@ -409,10 +410,8 @@ mod tests {
         let text = "[[channel]]\nname = \"one\"\n[[node]]\nname = \"a\"\nradios = [\"one\"]\n\
                     [[node]]\nname = \"b\"\nat = [\"5 m\", \"0 m\"]\nradios = [\"one\"]\n\
                     [[link]]\nname = \"a-b\"\nchannel = \"one\"\nfrom = \"a\"\nto = \"b\"\n";
-        let mut no_files = |_: &str| Err("no files".to_owned());
-        let scenario = Scenario::parse(text, "x.toml", &[], &mut no_files).unwrap();
         assert_eq!(
-            check(&scenario).unwrap_err().to_string(),
+            check(&testing::scenario(text)).unwrap_err().to_string(),
             "link.a-b.channel = \"one\": the testbed's links are wired, contend for nothing and \
              do not hear each other; ropewalk simulate has the channel; allowed here: rate, trace"
         );
@@ -450,7 +449,7 @@ mod tests {
                 "competitor.competitor-1.traffic.kind = \"cbr\": not on the testbed yet; allowed here: \"bulk\"",
             ),
         ] {
-            let scenario = crate::kernel::tests::with(flows);
+            let scenario = two_links(flows);
             assert_eq!(check(&scenario).unwrap_err().to_string(), line);
         }
     }

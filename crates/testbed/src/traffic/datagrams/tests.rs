@@ -11,6 +11,7 @@ use ropewalk_simulator::{Options, simulate};
 
 use super::departures::Departures;
 use super::*;
+use crate::testing;
 use crate::traffic::{
     ConnectionPlan, DatagramSettings, PathEnds, Session, SocketProtocol, TrafficOutcome, outcome,
 };
@@ -25,11 +26,9 @@ fn settings(link: &str) -> DatagramSettings {
 }
 
 fn scenario(link: &str) -> Scenario {
-    let text = format!(
+    testing::scenario(&format!(
         "duration = \"2 s\"\n[[link]]\nname = \"a\"\n{link}\n[transport]\nprotocol = \"udp\"\n"
-    );
-    let mut no_traces = |_: &str| Err("no such file".to_owned());
-    Scenario::parse(&text, "test.toml", &[], &mut no_traces).unwrap()
+    ))
 }
 
 fn plan(traffic: Traffic, link: &str) -> ConnectionPlan {
