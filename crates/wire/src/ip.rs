@@ -180,9 +180,3 @@ impl IpHeader {
         }
     }
 }
-
-impl From<IpView<'_>> for IpHeader {
-    fn from(view: IpView<'_>) -> IpHeader {
-        view.header()
-    }
-}

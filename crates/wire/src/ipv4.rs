@@ -143,9 +143,3 @@ impl Ipv4Header {
         put(out, 10, checksum.to_be_bytes());
     }
 }
-
-impl From<Ipv4View<'_>> for Ipv4Header {
-    fn from(view: Ipv4View<'_>) -> Ipv4Header {
-        view.header()
-    }
-}

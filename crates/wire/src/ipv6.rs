@@ -167,9 +167,3 @@ impl Ipv6Header {
         put(out, 24, self.destination.octets());
     }
 }
-
-impl From<Ipv6View<'_>> for Ipv6Header {
-    fn from(view: Ipv6View<'_>) -> Ipv6Header {
-        view.header()
-    }
-}

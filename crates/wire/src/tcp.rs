@@ -121,12 +121,6 @@ impl TcpHeader {
     }
 }
 
-impl From<TcpView<'_>> for TcpHeader {
-    fn from(view: TcpView<'_>) -> TcpHeader {
-        view.header()
-    }
-}
-
 /// Control bits (RFC 9293, section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFlags(u8);

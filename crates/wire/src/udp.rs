@@ -93,9 +93,3 @@ impl UdpHeader {
         put(out, 6, checksum.to_be_bytes());
     }
 }
-
-impl From<UdpView<'_>> for UdpHeader {
-    fn from(view: UdpView<'_>) -> UdpHeader {
-        view.header()
-    }
-}

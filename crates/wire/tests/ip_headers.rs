@@ -34,7 +34,6 @@ fn ipv4_header() {
         traffic_class: 0,
     };
     assert_eq!(view.header(), header);
-    assert_eq!(Ipv4Header::from(view), header);
     assert_eq!(view.source(), header.source);
     assert_eq!(view.destination(), header.destination);
     assert_eq!(view.protocol(), header.protocol);
@@ -173,7 +172,6 @@ fn ipv6_header() {
         flow_label: 0xabcde,
     };
     assert_eq!(view.header(), header);
-    assert_eq!(Ipv6Header::from(view), header);
     assert_eq!(view.source(), header.source);
     assert_eq!(view.destination(), header.destination);
     assert_eq!(view.payload(), [1, 2, 3, 4, 5]);
@@ -285,7 +283,6 @@ fn ip_of_either_version() {
     for (packet, payload) in [(&v4, 0x73 - 20), (&v6, 2)] {
         let view = IpView::parse(packet).unwrap();
         let header = view.header();
-        assert_eq!(IpHeader::from(view), header);
         assert_eq!(view.payload().len(), payload);
         let mut written = vec![0; header.wire_len()];
         header.emit(payload, &mut written);
