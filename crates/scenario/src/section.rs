@@ -175,6 +175,24 @@ impl Section {
         }
     }
 
+    /// Reports an unknown name, with the known ones and the nearest of them.
+    pub fn add_unknown_name(
+        &self,
+        key: &str,
+        what: &'static str,
+        name: &str,
+        known: &[&str],
+        report: &mut Report,
+    ) {
+        let problem = Problem::UnknownName {
+            what,
+            name: name.chars().take(64).collect(),
+        };
+        let error = self.add_error(key, problem, report);
+        error.allowed = Some(name_list(known.iter().copied()));
+        error.suggestion = nearest(name, known.iter().copied());
+    }
+
     fn slot_of(&self, key: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.key.name == key)
     }

@@ -9,7 +9,6 @@ use ropewalk_network::radio::{
 use ropewalk_quantities::Bytes;
 
 use super::Traces;
-use super::paths::unknown_name;
 use super::radios::Wifi;
 use crate::error::Problem;
 use crate::keys::{NONE, OFF};
@@ -279,7 +278,7 @@ pub(super) fn add_unknown_channel_error(
         .iter()
         .map(|one| one.config.name.as_str())
         .collect();
-    unknown_name(section, key, "channel", name, &known, report);
+    section.add_unknown_name(key, "channel", name, &known, report);
 }
 
 /// Checks that propagation delay stays below a SIFS where frames travel at the speed of light.

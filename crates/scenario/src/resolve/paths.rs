@@ -14,7 +14,6 @@ use crate::model::Path;
 use crate::numbered::{STAR, fill, matches_pattern, numbered};
 use crate::report::Report;
 use crate::section::{Section, name_list};
-use crate::suggest::nearest;
 
 /// Paths so far. A link named in place of a path adds a path over that link.
 pub(super) struct Paths {
@@ -230,7 +229,7 @@ impl Paths {
         let names: Vec<&str> = names
             .filter(|known| !known.is_empty() && taken.insert(*known))
             .collect();
-        unknown_name(section, key, "path or link", name, &names, report);
+        section.add_unknown_name(key, "path or link", name, &names, report);
     }
 }
 
@@ -324,7 +323,7 @@ fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String
     for (key, name) in &mut ends {
         if let Some(unknown) = name.take_if(|name| !nodes.has(name)) {
             let names: Vec<&str> = nodes.names().collect();
-            unknown_name(section, key, "node", &unknown, &names, report);
+            section.add_unknown_name(key, "node", &unknown, &names, report);
         }
     }
     let [(_, Some(from)), (_, Some(to))] = ends else {
@@ -355,26 +354,9 @@ fn hops(
             None => {
                 let known = links.keys().map(String::as_str);
                 let known: Vec<&str> = known.filter(|link| !link.is_empty()).collect();
-                unknown_name(section, "hops", "link", name, &known, report);
+                section.add_unknown_name("hops", "link", name, &known, report);
             }
         }
     }
     hops
-}
-
-pub(super) fn unknown_name(
-    section: &Section,
-    key: &str,
-    what: &'static str,
-    name: &str,
-    known: &[&str],
-    report: &mut Report,
-) {
-    let problem = Problem::UnknownName {
-        what,
-        name: name.chars().take(64).collect(),
-    };
-    let error = section.add_error(key, problem, report);
-    error.allowed = Some(name_list(known.iter().copied()));
-    error.suggestion = nearest(name, known.iter().copied());
 }
