@@ -20,7 +20,6 @@ carriers. Their video has half of both links' rate, but at most 3.5 Mbit/s.
 import argparse
 import csv
 import itertools
-import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +41,7 @@ from ropewalk.model.cheapest_in_time import (
     least_cost,
     least_lateness,
 )
+from ropewalk.papers.park2014.varying_links import opportunities_ms, varying_rates
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
@@ -160,20 +160,11 @@ class VideoScenario:
         return 8e-6 * spent / (DURATION - WARMUP), in_time
 
 
-def autoregression(
+def varying(
     rng: np.random.Generator, mean: float, deviation: float, bounds: tuple[float, float]
 ) -> np.ndarray:
-    """Return sending times in ms of a link whose rate is an AR(1) with a time constant of 1 s."""
-    step, span = 0.1, 2 * DURATION
-    keep = math.exp(-step)
-    rates, rate = [], mean
-    for draw in rng.normal(0, deviation * math.sqrt(1 - keep**2), int(span / step)):
-        rate = mean + keep * (rate - mean) + draw
-        rates.append(float(np.clip(rate, *bounds)))
-    carried = np.concatenate([[0.0], np.cumsum(rates) * step * 1e6 / 8 / OPPORTUNITY])
-    return np.asarray(
-        1e3 * np.interp(np.arange(1, int(carried[-1])), carried, np.arange(carried.size) * step)
-    )
+    """Return sending times in ms of a link with a varying rate."""
+    return opportunities_ms(varying_rates(rng, mean, deviation, bounds, 2 * DURATION))
 
 
 def live_video(rng: np.random.Generator, rate: float = RATE) -> np.ndarray:
@@ -197,8 +188,8 @@ def drawn(seed: int) -> VideoScenario:
     rng = np.random.default_rng(seed)
     return VideoScenario(
         f"scenario-{seed}",
-        autoregression(rng, 3.0, 1.2, (0.3, 5.0)),
-        autoregression(rng, 15.0, 3.0, (10.0, 20.0)),
+        varying(rng, 3.0, 1.2, (0.3, 5.0)),
+        varying(rng, 15.0, 3.0, (10.0, 20.0)),
         live_video(rng),
     )
 
