@@ -60,7 +60,10 @@ ITEMS = (
     Item("alheid-2016", "fig5", "policies, 54 and 2 Mbit/s", "alheid2016.figures", 1, "fig5"),
     Item("alheid-2016", "fig6", "policies, 6 and 2 Mbit/s", "alheid2016.figures", 1, "fig6"),
     Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014.delay", runs=1),
-    Item("park-2014", "tsc", "cost and delay under MPTCP-TSC", "park2014.tsc", runs=4),
+    Item("park-2014", "fig2", "delay of conventional MPTCP and of TSC", "park2014.fig2", 20),
+    Item("park-2014", "fig3", "round trips on Wi-Fi", "park2014.fig3", 20),
+    Item("park-2014", "fig4", "cost, and rate over capacity", "park2014.fig4", 20),
+    Item("park-2014", "fig5", "peak of rate over capacity", "park2014.fig5", 20),
 )
 
 

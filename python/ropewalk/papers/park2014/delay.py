@@ -11,7 +11,7 @@ import numpy as np
 from ...analysis.reproduction import Alternative, Choice, Reproduction
 from ..published import published
 from .bounds import BOUNDS, MEASURED, Bound, passed_for
-from .comparisons import of_bounds, of_network, of_reasons, of_splits
+from .comparisons import of_bounds, of_model, of_network, of_rates, of_reasons, of_splits
 from .network import RUNS, network
 from .picture import draw
 from .random_scenarios import (
@@ -24,8 +24,6 @@ from .random_scenarios import (
     random_scenarios,
 )
 from .splits import splits
-from .video import RUNS as VIDEOS
-from .video import of_policies, of_video, video
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,8 +43,8 @@ def reproduce(
     split.
     """
     paper = published("park-2014")
-    facts = paper["delay"]
-    total, finished = 3 * SCENARIOS * runs + RUNS + VIDEOS + CASES, 0
+    facts = paper["section3"]
+    total, finished = 3 * SCENARIOS * runs + RUNS + CASES, 0
 
     def step() -> None:
         nonlocal finished
@@ -63,8 +61,7 @@ def reproduce(
         started_of = threads.map(lambda pair: delay_from_the_start(*pair), pairs)
         started = list(_counted(started_of, step))
     windows, rates, limited = network(seed, step)
-    videos, filmed = video(seed, step)
-    cases = splits(CASES, facts, lambda _: step())
+    cases = splits(CASES, paper["section5"], lambda _: step())
     bounds = _table(found, ahead, started)
     return Reproduction(
         paper="park-2014",
@@ -72,16 +69,17 @@ def reproduce(
         title="Park et al. 2014: bounds (8) and (9) on the delay, and the greedy split",
         source=paper["citation"],
         comparisons=(
-            *of_bounds(found),
+            *of_bounds(found, facts),
             *of_reasons(found),
-            *of_network(windows, rates),
+            *of_model(facts),
+            *of_network(windows, facts),
+            *of_rates(rates),
             *of_splits(cases),
-            *of_video(videos, facts),
         ),
         draw=lambda: draw(bounds, windows, cases),
-        choices=(_of_inputs(found), _of_runs(found, ahead, started), of_policies(videos)),
+        choices=(_of_inputs(found), _of_runs(found, ahead, started)),
         tables={"bounds": bounds, "windows": windows, "rates": rates, "splits": cases},
-        scenarios={each.name: each.scenario() for each in chosen} | limited | filmed,
+        scenarios={each.name: each.scenario() for each in chosen} | limited,
         seed=seed,
         runs=runs,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...output.style import LINES, picture
+from ...output.style import COLOURS, LINES, picture
 from .splits import KINDS
 
 if TYPE_CHECKING:
@@ -75,8 +75,11 @@ def _loose(axes: Axes, bounds: pl.DataFrame) -> None:
 
 
 def _model(axes: Axes, windows: pl.DataFrame) -> None:
-    axes.plot(windows["window"], windows["rate"], "o", markersize=4, label="simulated")
-    axes.plot(windows["window"], windows["rate_model"], "-", label="(3)")
+    parts = windows.partition_by("link", maintain_order=True)
+    for colour, mark, part in zip(COLOURS, "o^", parts, strict=False):
+        name = part["link"][0]
+        axes.plot(part["window"], part["rate"], mark, color=colour, markersize=4, label=name)
+        axes.plot(part["window"], part["rate_model"], color=colour, label=f"{name}, (3)")
     axes.set(xlabel="window (packets)", ylabel="packets per second", ylim=(0, None))
     axes.set_title("one subflow limited by its window")
     axes.legend(loc="lower right")

@@ -1,0 +1,181 @@
+"""Measured runs of Park et al. 2014, section 5, which figures 2 to 5 share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engines.simulate import simulate
+from .setups import LTE_RTT_MS, WARMUP_S, Case, link_rates
+from .varying_links import PACKET, STEP_S, Floats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TIMELINE_S = 0.01
+PAYLOAD = 1424
+"""Bytes of payload in a packet of MPTCP."""
+GRID = np.geomspace(1, 1e5, 4001)
+"""Values in ms at which distributions are compared."""
+WEIGHED_S = 1.0
+"""Time over which an instantaneous rate is a mean."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Measurements of one run after the warm-up; mappings by link.
+
+    `delays_ms` are delays from write to delivery in order, with `counts`. `trips_ms` are smoothed
+    round trips, weighted by the bytes delivered in 10 ms (`weights`). `sent` and `capacity` are
+    rates in Mbit/s of IP packets, one for each 0.1 s.
+    """
+
+    delays_ms: Floats
+    counts: Floats
+    mean_delay_ms: float
+    cost: float
+    goodput_mbps: float
+    trips_ms: Mapping[str, Floats]
+    weights: Mapping[str, Floats]
+    sent: Mapping[str, Floats]
+    capacity: Mapping[str, Floats]
+
+
+@lru_cache(maxsize=4096)
+def measured(case: Case, seed: int) -> Run:
+    """Simulate a case once; a further call returns the same run."""
+    import polars as pl
+
+    results = simulate(case.scenario(seed), seed=seed, step=f"{TIMELINE_S} s", threads=1)
+    run, bins = results.json(), results.delays
+    delays = {"wifi": case.setup.wifi_rtt_ms / 2e3, "lte": LTE_RTT_MS / 2e3}
+    trips, weights, sent, capacity = {}, {}, {}, {}
+    first = round(WARMUP_S / STEP_S)
+    for (link,), part in results.timeline.sort("time_s").group_by("link", maintain_order=True):
+        known = part.filter(pl.col("time_s") > WARMUP_S).drop_nulls("srtt_ms")
+        trips[link] = known["srtt_ms"].to_numpy()
+        weights[link] = known["goodput_mbps"].to_numpy()
+        sent[link] = _sent(part, delays[link], first)
+        capacity[link] = link_rates(seed, case.setup.least_mbps)[link][first:]
+    return Run(
+        bins["up_to_ms"].to_numpy(),
+        bins["count"].to_numpy().astype(np.float64),
+        run["delay_ms"]["mean"],
+        run["cost"],
+        run["goodput_mbps"],
+        trips,
+        weights,
+        sent,
+        capacity,
+    )
+
+
+def _sent(steps: pl.DataFrame, delay_s: float, first: int) -> Floats:
+    """Return the rate at which a subflow sent, Mbit/s of IP packets, for each 0.1 s from `first`.
+
+    Sent data are acknowledged or in flight. Acknowledged data were delivered one delay before.
+    Lost data leave the sum, so that they count once, with their retransmission.
+    """
+    delivered = np.cumsum(steps["goodput_mbps"].to_numpy()) * TIMELINE_S
+    back = round(delay_s / TIMELINE_S)
+    acknowledged = np.concatenate([np.zeros(back), delivered[: delivered.size - back]])
+    in_flight = steps["in_flight_bytes"].to_numpy().astype(np.float64) * 8e-6
+    at = np.arange(1, round(delivered.size * TIMELINE_S / STEP_S) + 1)
+    total = (acknowledged + in_flight)[np.round(at * STEP_S / TIMELINE_S).astype(int) - 1]
+    grown = np.maximum.accumulate(total[first - 1 :])
+    return np.diff(grown) / STEP_S * PACKET / PAYLOAD
+
+
+class Pooled:
+    """All runs of one case.
+
+    Distributions, costs and rates are means of the runs.
+    """
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self.runs = list(runs)
+
+    @property
+    def delays(self) -> tuple[Floats, Floats]:
+        """Delays in ms, and the share of data up to each."""
+        return _distribution((run.delays_ms, run.counts) for run in self.runs)
+
+    def trips(self, link: str) -> tuple[Floats, Floats]:
+        """Return round trips in ms, and the share of packets up to each."""
+        return _distribution((run.trips_ms[link], run.weights[link]) for run in self.runs)
+
+    def within(self, ms: float) -> float:
+        """Return the percentage of data with a delay of at most `ms`."""
+        return 100 * _share(*self.delays, ms)
+
+    def delay_s(self, share: float) -> float:
+        """Return the delay in seconds that this share of the data does not exceed."""
+        return _quantile(*self.delays, share) / 1e3
+
+    def trips_within(self, link: str, ms: float) -> float:
+        """Return the percentage of packets with a round trip of at most `ms`."""
+        return 100 * _share(*self.trips(link), ms)
+
+    def trip_ms(self, link: str, share: float) -> float:
+        """Return the round trip in ms that this share of the packets does not exceed."""
+        return _quantile(*self.trips(link), share)
+
+    def mean(self, name: str) -> float:
+        """Return the mean of an attribute of the runs."""
+        return float(np.mean([getattr(run, name) for run in self.runs]))
+
+    def sent_mbps(self, link: str) -> float:
+        """Return the mean rate of transmission."""
+        return float(np.mean([run.sent[link].mean() for run in self.runs]))
+
+    def ratio(self, link: str) -> float:
+        """Return the mean rate of transmission over the mean capacity."""
+        parts = [run.sent[link].mean() / run.capacity[link].mean() for run in self.runs]
+        return float(np.mean(parts))
+
+    def peak(self, link: str, seconds: float = WEIGHED_S) -> float:
+        """Return the greatest ratio of a run, each ratio a mean of `seconds`; mean of the runs."""
+        return float(np.mean([ratios(run, link, seconds).max() for run in self.runs]))
+
+    def follows(self, link: str) -> float:
+        """Return the correlation of a link's rate and its capacity, in means of a second."""
+        pairs = [
+            (_means(run.sent[link], 1.0), _means(run.capacity[link], 1.0)) for run in self.runs
+        ]
+        return float(np.mean([np.corrcoef(*pair)[0, 1] for pair in pairs]))
+
+
+def ratios(run: Run, link: str, seconds: float = WEIGHED_S) -> Floats:
+    """Return the ratio of transmission rate to capacity in each interval of `seconds`."""
+    return np.asarray(_means(run.sent[link], seconds) / _means(run.capacity[link], seconds))
+
+
+def _means(series: Floats, seconds: float) -> Floats:
+    size = round(seconds / STEP_S)
+    whole = series[: series.size // size * size]
+    return np.asarray(whole.reshape(-1, size).mean(axis=1))
+
+
+def _distribution(parts: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return `GRID`, and the mean share of the runs up to each of its values.
+
+    A part has values and weights of a run. A value is the end of a bin, which is filled evenly.
+    """
+    shares = []
+    for values, weights in parts:
+        order = np.argsort(values)
+        grown = np.cumsum(weights[order])
+        shares.append(np.interp(GRID, values[order], grown / grown[-1], left=0.0))
+    return GRID, np.mean(shares, axis=0)
+
+
+def _share(values: Floats, shares: Floats, most: float) -> float:
+    return float(np.interp(most, values, shares))
+
+
+def _quantile(values: Floats, shares: Floats, share: float) -> float:
+    return float(np.interp(share, shares, values))
