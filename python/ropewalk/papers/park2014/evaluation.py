@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ..published import published
+from . import setups
 from .setups import CHOSEN, SCHEMES, Case, Scheme, Setup, answers
 from .split_runs import Pooled, Run, measured
 from .varying_links import Floats
@@ -33,8 +35,8 @@ class Found:
         more: Iterable[Scheme] = (),
     ) -> None:
         self.seed, self.count = seed, runs
-        setups = dict.fromkeys([CHOSEN, *(setup for *_, setup in answers())])
-        cases = [Case(scheme, setup) for setup in setups for scheme in SCHEMES]
+        every = dict.fromkeys(answers())
+        cases = [Case(scheme, setup) for setup in every for scheme in SCHEMES]
         cases += [Case(scheme) for scheme in more]
         distinct = list(dict.fromkeys(case.simulated for case in cases))
         jobs = [(case, seed + run) for case in distinct for run in range(runs)]
@@ -60,17 +62,17 @@ class Found:
         self, numbers: Callable[[ByScheme], dict[str, float]], digits: int = 2
     ) -> tuple[Choice, ...]:
         """Return each open question with these numbers of each answer."""
-        by_question: dict[str, list[tuple[str, Setup]]] = {}
-        for question, name, setup in answers():
-            by_question.setdefault(question, []).append((name, setup))
         return tuple(
             Choice(
                 question,
-                next(name for name, setup in named if setup == CHOSEN),
-                tuple(Alternative(name, numbers(self.of(setup))) for name, setup in named),
+                next(name for name, changes in named.items() if not changes),
+                tuple(
+                    Alternative(name, numbers(self.of(replace(CHOSEN, **changes))))
+                    for name, changes in named.items()
+                ),
                 digits,
             )
-            for question, named in by_question.items()
+            for question, named in setups.QUESTIONS.items()
         )
 
     def reproduction(

@@ -10,6 +10,7 @@ from ...output.style import picture
 from .evaluation import ByScheme, Curves, Found, Progress, paper
 from .fig2 import distributions
 from .setups import CONVENTIONAL, SCHEMES, TSC, Scheme
+from .split_runs import GRID
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ def reproduce(*, seed: int, runs: int, progress: Progress | None = None) -> Repr
     """Reproduce figure 3."""
     found = Found(seed, runs, progress)
     chosen = found.of()
-    trips = {scheme.name: chosen[scheme].trips("wifi") for scheme in SCHEMES}
+    trips = {scheme.name: (GRID, chosen[scheme].trips["wifi"]) for scheme in SCHEMES}
     return found.reproduction(
         "fig3",
         "figure 3: round trips on Wi-Fi",

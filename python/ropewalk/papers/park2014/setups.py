@@ -104,6 +104,7 @@ QUESTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "2 Mbit/s": {"least_mbps": 2.0},
     },
     "Queue of Wi-Fi? ns-3 had 400 packets (WifiMacQueue).": {
+        "100 packets": {"queue": 100},
         "200 packets": {"queue": 200},
         "400 packets": {},
         "600 packets": {"queue": 600},
@@ -125,19 +126,26 @@ QUESTIONS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "Estimator and time slot of TSC?": {
-        f"{estimator}, {slot} ms": {"estimator": estimator, "slot_ms": slot}
-        for estimator in ("smoothed", "printed")
-        for slot in (10, 100)
+        "smoothed, 10 ms": {},
+        "smoothed, 100 ms": {"slot_ms": 100},
+        **{
+            f"printed, {slot} ms{', Poisson packets' * packets}": {
+                "estimator": "printed",
+                "slot_ms": slot,
+                "packets": packets,
+            }
+            for packets in (False, True)
+            for slot in (10, 100)
+        },
     },
     "Congestion control of TSC?": {"uncoupled": {}, "coupled": {"tsc_coupled": True}},
 }
 
 
-def answers() -> Iterator[tuple[str, str, Setup]]:
-    """Yield each question, answer and set-up."""
-    for question, named in QUESTIONS.items():
-        for name, changes in named.items():
-            yield question, name, replace(CHOSEN, **changes)
+def answers() -> Iterator[Setup]:
+    """Yield the set-up of each answer; the chosen one repeats."""
+    for named in QUESTIONS.values():
+        yield from (replace(CHOSEN, **changes) for changes in named.values())
 
 
 TEXT = """title = "Park et al. 2014, {name}"

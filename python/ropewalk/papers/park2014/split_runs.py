@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 TIMELINE_S = 0.01
 PAYLOAD = 1424
 """Bytes of payload in a packet of MPTCP."""
-GRID = np.geomspace(1, 1e5, 4001)
-"""Values in ms at which distributions are compared."""
+GRID = np.geomspace(1, 1e5, 2001)
+"""Values in ms at which distributions are known."""
 WEIGHED_S = 1.0
 """Time over which an instantaneous rate is a mean."""
 
@@ -29,18 +29,17 @@ WEIGHED_S = 1.0
 class Run:
     """Measurements of one run after the warm-up; mappings by link.
 
-    `delays_ms` are delays from write to delivery in order, with `counts`. `trips_ms` are smoothed
-    round trips, weighted by the bytes delivered in 10 ms (`weights`). `sent` and `capacity` are
-    rates in Mbit/s of IP packets, one for each 0.1 s.
+    `delays` is the share of data with a delay, from write to delivery in order, up to each value
+    of `GRID`; `trips` is the share of packets by smoothed round trip. `sent` and `capacity` are
+    rates in Mbit/s of IP packets, one for each 0.1 s. `lost_percent` counts lost and dropped
+    packets.
     """
 
-    delays_ms: Floats
-    counts: Floats
+    delays: Floats
     mean_delay_ms: float
     cost: float
-    goodput_mbps: float
-    trips_ms: Mapping[str, Floats]
-    weights: Mapping[str, Floats]
+    lost_percent: Mapping[str, float]
+    trips: Mapping[str, Floats]
     sent: Mapping[str, Floats]
     capacity: Mapping[str, Floats]
 
@@ -53,25 +52,42 @@ def measured(case: Case, seed: int) -> Run:
     results = simulate(case.scenario(seed), seed=seed, step=f"{TIMELINE_S} s", threads=1)
     run, bins = results.json(), results.delays
     delays = {"wifi": case.setup.wifi_rtt_ms / 2e3, "lte": LTE_RTT_MS / 2e3}
-    trips, weights, sent, capacity = {}, {}, {}, {}
+    trips, sent, capacity = {}, {}, {}
     first = round(WARMUP_S / STEP_S)
     for (link,), part in results.timeline.sort("time_s").group_by("link", maintain_order=True):
+        # A step has as many packets as it delivers bytes.
         known = part.filter(pl.col("time_s") > WARMUP_S).drop_nulls("srtt_ms")
-        trips[link] = known["srtt_ms"].to_numpy()
-        weights[link] = known["goodput_mbps"].to_numpy()
+        trips[link] = distribution(known["srtt_ms"].to_numpy(), known["goodput_mbps"].to_numpy())
         sent[link] = _sent(part, delays[link], first)
         capacity[link] = link_rates(seed, case.setup.least_mbps)[link][first:]
     return Run(
-        bins["up_to_ms"].to_numpy(),
-        bins["count"].to_numpy().astype(np.float64),
+        distribution(bins["up_to_ms"].to_numpy(), bins["count"].to_numpy()),
         run["delay_ms"]["mean"],
         run["cost"],
-        run["goodput_mbps"],
+        {
+            link["name"]: 100
+            * (link["lost_packets"] + link["dropped_packets"])
+            / max(link["sent_packets"] + link["dropped_packets"], 1)
+            for link in run["links"]
+        },
         trips,
-        weights,
         sent,
         capacity,
     )
+
+
+def distribution(values: Floats, weights: Floats) -> Floats:
+    """Return the share up to each value of `GRID`; a value ends a bin, which is filled evenly.
+
+    Examples
+    --------
+    >>> shares = distribution(np.array([100.0, 200.0]), np.array([1.0, 3.0]))
+    >>> np.interp([50, 150, 200], GRID, shares).round(2).tolist()
+    [0.0, 0.62, 1.0]
+    """
+    order = np.argsort(values)
+    grown = np.cumsum(weights[order], dtype=np.float64)
+    return np.asarray(np.interp(GRID, values[order], grown / grown[-1], left=0.0))
 
 
 def _sent(steps: pl.DataFrame, delay_s: float, first: int) -> Floats:
@@ -91,51 +107,47 @@ def _sent(steps: pl.DataFrame, delay_s: float, first: int) -> Floats:
 
 
 class Pooled:
-    """All runs of one case.
-
-    Distributions, costs and rates are means of the runs.
-    """
+    """All runs of one case, and means of their distributions, costs and rates."""
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self.runs = list(runs)
-
-    @property
-    def delays(self) -> tuple[Floats, Floats]:
-        """Delays in ms, and the share of data up to each."""
-        return _distribution((run.delays_ms, run.counts) for run in self.runs)
-
-    def trips(self, link: str) -> tuple[Floats, Floats]:
-        """Return round trips in ms, and the share of packets up to each."""
-        return _distribution((run.trips_ms[link], run.weights[link]) for run in self.runs)
+        self.delays: Floats = np.mean([run.delays for run in self.runs], axis=0)
+        self.trips: dict[str, Floats] = {
+            link: np.mean([run.trips[link] for run in self.runs], axis=0)
+            for link in self.runs[0].trips
+        }
 
     def within(self, ms: float) -> float:
         """Return the percentage of data with a delay of at most `ms`."""
-        return 100 * _share(*self.delays, ms)
+        return 100 * float(np.interp(ms, GRID, self.delays))
 
     def delay_s(self, share: float) -> float:
         """Return the delay in seconds that this share of the data does not exceed."""
-        return _quantile(*self.delays, share) / 1e3
+        return float(np.interp(share, self.delays, GRID)) / 1e3
 
     def trips_within(self, link: str, ms: float) -> float:
         """Return the percentage of packets with a round trip of at most `ms`."""
-        return 100 * _share(*self.trips(link), ms)
+        return 100 * float(np.interp(ms, GRID, self.trips[link]))
 
     def trip_ms(self, link: str, share: float) -> float:
         """Return the round trip in ms that this share of the packets does not exceed."""
-        return _quantile(*self.trips(link), share)
+        return float(np.interp(share, self.trips[link], GRID))
 
     def mean(self, name: str) -> float:
         """Return the mean of an attribute of the runs."""
         return float(np.mean([getattr(run, name) for run in self.runs]))
 
+    def lost_percent(self, link: str) -> float:
+        """Return the percentage of a link's packets that are lost or dropped."""
+        return float(np.mean([run.lost_percent[link] for run in self.runs]))
+
     def sent_mbps(self, link: str) -> float:
         """Return the mean rate of transmission."""
-        return float(np.mean([run.sent[link].mean() for run in self.runs]))
+        return float(np.mean([run.sent[link] for run in self.runs]))
 
     def ratio(self, link: str) -> float:
         """Return the mean rate of transmission over the mean capacity."""
-        parts = [run.sent[link].mean() / run.capacity[link].mean() for run in self.runs]
-        return float(np.mean(parts))
+        return self.sent_mbps(link) / float(np.mean([run.capacity[link] for run in self.runs]))
 
     def peak(self, link: str, seconds: float = WEIGHED_S) -> float:
         """Return the greatest ratio of a run, each ratio a mean of `seconds`; mean of the runs."""
@@ -143,10 +155,11 @@ class Pooled:
 
     def follows(self, link: str) -> float:
         """Return the correlation of a link's rate and its capacity, in means of a second."""
-        pairs = [
-            (_means(run.sent[link], 1.0), _means(run.capacity[link], 1.0)) for run in self.runs
+        found = [
+            np.corrcoef(_means(run.sent[link], 1.0), _means(run.capacity[link], 1.0))[0, 1]
+            for run in self.runs
         ]
-        return float(np.mean([np.corrcoef(*pair)[0, 1] for pair in pairs]))
+        return float(np.mean(found))
 
 
 def ratios(run: Run, link: str, seconds: float = WEIGHED_S) -> Floats:
@@ -158,24 +171,3 @@ def _means(series: Floats, seconds: float) -> Floats:
     size = round(seconds / STEP_S)
     whole = series[: series.size // size * size]
     return np.asarray(whole.reshape(-1, size).mean(axis=1))
-
-
-def _distribution(parts: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Return `GRID`, and the mean share of the runs up to each of its values.
-
-    A part has values and weights of a run. A value is the end of a bin, which is filled evenly.
-    """
-    shares = []
-    for values, weights in parts:
-        order = np.argsort(values)
-        grown = np.cumsum(weights[order])
-        shares.append(np.interp(GRID, values[order], grown / grown[-1], left=0.0))
-    return GRID, np.mean(shares, axis=0)
-
-
-def _share(values: Floats, shares: Floats, most: float) -> float:
-    return float(np.interp(most, values, shares))
-
-
-def _quantile(values: Floats, shares: Floats, share: float) -> float:
-    return float(np.interp(share, shares, values))
