@@ -14,13 +14,12 @@ from ..published import published
 from .varying_links import Floats, opportunities_ms, varying_rates
 
 DURATION_S, WARMUP_S = 75.0, 15.0
-LTE_RTT_MS = 40.0
-PRICES = {"wifi": 1.0, "lte": 10.0}
-"""Per Mbit/s (section 5)."""
-SEND_MS = 100
-"""Threshold of the send buffer's delay (section 5.A)."""
-REQUIRED_MS = 200
-"""Sum of `SEND_MS` and the least threshold of the network's delay."""
+PAPER: dict[str, Any] = published("park-2014")["section5"]
+LTE_RTT_MS: float = PAPER["lte_rtt_ms"]
+PRICES: dict[str, float] = PAPER["price"]
+"""Per Mbit/s."""
+SEND_MS: int = PAPER["send_threshold_ms"]
+REQUIRED_MS: int = SEND_MS + min(PAPER["network_threshold_ms"])
 STANDARD = "RFC 8684"
 
 
@@ -37,7 +36,7 @@ COUPLED = Scheme("coupled", coupled=True)
 CONVENTIONAL = (UNCOUPLED, COUPLED)
 TSC = tuple(
     Scheme(f"TSC {threshold} ms", threshold_ms=threshold)
-    for threshold in published("park-2014")["section5"]["network_threshold_ms"]
+    for threshold in PAPER["network_threshold_ms"]
 )
 SCHEMES = (*CONVENTIONAL, *TSC)
 LTE_ALONE = Scheme("TCP over LTE alone")
@@ -200,7 +199,7 @@ class Case:
             f'kind = "poisson"\nmessage = "1424 B"\nrate = "{setup.mean_mbps:g} Mbit/s"'
             if setup.packets
             else f'kind = "video"\npreset = "film-38"\nrate = "{setup.mean_mbps:g} Mbit/s"\n'
-            f'rate_max = "6 Mbit/s"\ndeadline = "{REQUIRED_MS} ms"'
+            f'rate_max = "{PAPER["film_mbps"][1]} Mbit/s"\ndeadline = "{REQUIRED_MS} ms"'
         )
         text = TEXT.format(
             name=self.scheme.name,
@@ -243,13 +242,14 @@ class Case:
 def link_rates(seed: int, least_mbps: float) -> dict[str, Floats]:
     """Return the rates of both links in Mbit/s, one for each 0.1 s.
 
-    Wi-Fi has a mean of 3 and at most 5, LTE 10 to 20 (section 5). The deviations of 1.2 and 3 are
+    Wi-Fi has the paper's mean and greatest rate, LTE its range. The deviations of 1.2 and 3 are
     ours.
     """
+    wifi, (least, most) = PAPER["wifi_mbps"], PAPER["lte_mbps"]
     dice = np.random.default_rng(seed)
     return {
-        "wifi": varying_rates(dice, 3.0, 1.2, (least_mbps, 5.0), DURATION_S),
-        "lte": varying_rates(dice, 15.0, 3.0, (10.0, 20.0), DURATION_S),
+        "wifi": varying_rates(dice, wifi["mean"], 1.2, (least_mbps, wifi["most"]), DURATION_S),
+        "lte": varying_rates(dice, (least + most) / 2, 3.0, (least, most), DURATION_S),
     }
 
 
