@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .engines.testbed import testbed
     from .output.storage import load
     from .papers import reproduce
+    from .papers.coverage import coverage
     from .provenance import Origin
     from .results import Results
     from .results.schema import results_schema
@@ -57,6 +58,7 @@ __all__ = [
     "algorithms",
     "compare",
     "connect",
+    "coverage",
     "explain",
     "load",
     "plot",
@@ -88,6 +90,7 @@ _HOMES = {
     "algorithms": "scenario.registry",
     "compare": "analysis.compare",
     "connect": "engines.gateway",
+    "coverage": "papers.coverage",
     "explain": "analysis.explain",
     "load": "output.storage",
     "predict": "engines.predict",

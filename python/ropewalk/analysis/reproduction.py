@@ -72,16 +72,26 @@ class ComparedValue:
         """
         if self.holds is not None:
             return self.holds
-        band = self.band
-        if band is None and isinstance(self.published, (int, float)):
-            points = POINTS if self.unit == "%" else 0.0
-            margin = max(MARGIN * abs(self.published), points)
-            band = self.published - margin, self.published + margin
-        if band is None or isinstance(self.ours, str):
+        if self.limits is None or isinstance(self.ours, str):
             return None
-        least, greatest = band
+        least, greatest = self.limits
         above = least is None or self.ours >= least
         return above and (greatest is None or self.ours <= greatest)
+
+    @property
+    def limits(self) -> tuple[float | None, float | None] | None:
+        """The least and the greatest value that meet the statement: `band`, or its default.
+
+        Examples
+        --------
+        >>> ComparedValue("gain", 45.0, published=48, unit="%").limits
+        (43.0, 53.0)
+        """
+        if self.band is None and isinstance(self.published, (int, float)):
+            points = POINTS if self.unit == "%" else 0.0
+            margin = max(MARGIN * abs(self.published), points)
+            return self.published - margin, self.published + margin
+        return self.band
 
     @property
     def difference(self) -> float | None:

@@ -11,6 +11,7 @@ import typer
 
 from ..papers import api
 from ..papers.api import Item, find, items
+from .coverage import check_options, print_coverage
 from .failures import fail, failures, wrong_input
 from .options import (
     Json,
@@ -56,15 +57,38 @@ def reproduce(
     pictures: Annotated[
         list[Path] | None, plot_option("the picture", ". Repeat for several files")
     ] = None,
+    coverage: Annotated[
+        bool,
+        typer.Option(
+            "--coverage",
+            help="Print every statement of the paper, or of all papers, with its state: met, not "
+            "met, shown, tested, not here. Makes all items, which takes long.",
+        ),
+    ] = False,
+    stored: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="DIR",
+            help="Read the results that --out stored in this folder and its subfolders. Only with "
+            "--coverage, which then makes no item.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Reproduce published tables or figures, and explain each difference.
 
     Without names, it lists the papers and their items. For several items, --json prints an object
-    per line, and --out makes a folder for each.
+    per line, and --out makes a folder for each. --coverage prints the statements of the papers.
 
     Example: ropewalk reproduce song-2018 fig9 --plot fig9.png
     """
     pictures = pictures or []
+    with wrong_input():
+        check_options(coverage, stored, wanted, pictures)
+    if coverage:
+        print_coverage(paper, as_json=as_json, seed=seed, runs=runs, out=out, folder=stored)
+        return
     if paper is None or not wanted:
         options = {"--seed": seed, "--runs": runs, "--out": out}
         options["--plot"] = pictures[0] if pictures else None

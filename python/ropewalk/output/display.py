@@ -23,6 +23,7 @@ OF_CLASSES = {
     "Explanation": ("explain", "explain"),
     "StudyResults": ("study", "study"),
     "Reproduction": ("reproduce", None),
+    "Coverage": ("coverage", None),
 }
 
 

@@ -67,6 +67,8 @@ def results_schema() -> Schema:
     verbs = {"simulate": _runs(), "testbed": _runs()}
     verbs |= {verb: _with_head(verb) for verb in VERBS}
     listed, item = object_of("reproduce-list"), object_of("reproduce")
+    statements = object_of("reproduce-coverage")
+    item = {"if": {"required": ["statements"]}, "then": statements, "else": item}
     verbs["reproduce"] = {"if": {"required": ["items"]}, "then": listed, "else": item}
     verbs |= {verb: object_of(verb) for verb in ("check", "report")}
     return {

@@ -78,7 +78,7 @@ def cells(comparisons: Sequence[ComparedValue]) -> Iterator[tuple[str, ...]]:
         yield (
             each.quantity,
             "" if each.published is None else str(each.published),
-            _written(each.ours, each.digits),
+            written(each.ours, each.digits),
             "" if each.difference is None else _signed(each.difference, each.digits),
             each.unit,
             {True: "yes", False: "no", None: ""}[each.met],
@@ -131,7 +131,7 @@ def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, lis
     names = quantities(choices)
     for each in choices:
         for index, other in enumerate(each.alternatives):
-            numbers = [_written(other.numbers.get(name), each.digits) for name in names]
+            numbers = [written(other.numbers.get(name), each.digits) for name in names]
             yield ("" if index else each.question, other.name, other.name == each.chosen, numbers)
 
 
@@ -168,7 +168,7 @@ def _signed(value: float, digits: int) -> str:
     return written if float(written) else written[1:]
 
 
-def _written(value: float | str | None, digits: int) -> str:
+def written(value: float | str | None, digits: int) -> str:
     """Format with the given digits, unless it is an integer or text."""
     if value is None:
         return ""
