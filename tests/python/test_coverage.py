@@ -29,6 +29,12 @@ AWAITED = {
     ("park-2014", "fig4"),
     ("park-2014", "fig5"),
 }
+AWAITED_ROWS = {
+    "drop over delay asymmetry, relative*",
+    "change of the first threshold*",
+    "throughput with more links*",
+    "throughput over the asymmetry*",
+}
 SHOWN = [each for each in statements() if each.item]
 TESTED = [each for each in statements() if each.test]
 
@@ -69,7 +75,7 @@ def test_statements_are_distinct_sentences_with_a_place():
     assert len(set(texts)) == len(texts)
     for each in statements():
         assert re.search(r"[A-Z0-9(].*[.]$", each.statement), name(each)
-        assert re.match(r"(sections?|figure|table|equation) ", each.where), name(each)
+        assert re.match(r"abstract$|(sections?|figure|table|equation) ", each.where), name(each)
 
 
 @pytest.mark.parametrize("each", SHOWN, ids=name)
@@ -85,9 +91,9 @@ def test_statement_names_a_test(each):
 
 
 def test_patterns_match_rows_of_items_without_simulations(made):
-    assert [
-        each for each in covered(statements(), made).statements if each.state == "no row"
-    ] == []
+    listed = [each for each in statements() if not AWAITED_ROWS.issuperset(each.rows)]
+    found = covered(listed, made).statements
+    assert [each for each in found if each.state == "no row"] == []
 
 
 def test_rows_of_items_without_simulations_belong_to_statements(made):
@@ -159,9 +165,10 @@ def folder(tmp_path_factory):
 
 def test_stored_results_are_read_from_subfolders(folder, tmp_path):
     found = ropewalk.coverage("song-2018", folder=folder)
-    by_item = {each.statement.item: each for each in found.statements if each.statement.item}
-    assert by_item["fig9"].state in ("met", "not met")
-    assert by_item["fig6"].state == "no result"
+    states = {item: {each.state for each in found.statements if each.statement.item == item}
+              for item in ("fig6", "fig9")}  # fmt: skip
+    assert {"met", "not met"} <= states["fig9"]
+    assert states["fig6"] == {"no result"}
     assert ("song-2018", "fig6") in found.missing
     assert ("song-2018", "fig9") not in found.missing
     assert sum(found.counts().values()) == 2 * len(statements("song-2018"))
@@ -220,14 +227,14 @@ def test_command_makes_items_and_stores_them(tmp_path, monkeypatch, capsys):
 
     fig10 = "song-2018", "fig10"
     monkeypatch.setattr(coverage, "items_of", lambda paper: [ITEMS[fig10]])
-    listed = [each for each in statements() if (each.paper, each.item) == fig10]
+    listed = [statement(item="fig10"), statement(number=2, test="file::name")]
     monkeypatch.setattr(coverage, "statements", lambda paper: listed)
     options = {"as_json": True, "seed": None, "runs": None, "folder": None}
     coverage.print_coverage("song-2018", out=tmp_path / "kept", **options)
     printed = json.loads(capsys.readouterr().out)
     assert (tmp_path / "kept/song-2018/fig10/result.json").exists()
-    assert {each["state"] for each in printed["statements"]} <= {"met", "not met"}
-    assert len(printed["statements"]) == len(listed)
+    assert [each["state"] for each in printed["statements"]] == ["not met", "tested"]
+    assert printed["missing"] == printed["unclaimed"] == []
 
 
 def test_page_lists_all_statements():

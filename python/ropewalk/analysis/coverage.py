@@ -137,7 +137,7 @@ class Coverage(Displayable):
     statements : tuple of CoveredStatement
         Grouped by paper, in the papers' order.
     missing : tuple of (str, str)
-        Paper and item of the results that were not there.
+        Paper and item without a result.
     unclaimed : tuple of (str, str, str)
         Paper, item and quantity of rows with a band that no statement claims.
     """

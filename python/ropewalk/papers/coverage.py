@@ -163,9 +163,10 @@ def covered(listed: Iterable[Statement], made: Iterable[Reproduction]) -> Covera
     rows = {(each.paper, each.item): each.comparisons for each in made if each.paper in papers}
     known = {(each.paper, each.name) for each in items()}
     wanted = dict.fromkeys((each.paper, each.item) for each in listed if each.item)
+    missing = [(paper, str(item)) for paper, item in wanted if (paper, item) not in rows]
     return Coverage(
         tuple(_covered(each, rows, known) for each in listed),
-        tuple((paper, str(item)) for paper, item in wanted if (paper, item) not in rows),
+        tuple(names for names in missing if names in known),
         tuple(
             (paper, item, row.quantity)
             for (paper, item), compared in rows.items()

@@ -23,11 +23,12 @@ def table(made: Coverage) -> RenderableType:
     for paper in made.papers:
         found = made.of(paper)
         shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title=paper, title_justify="left")
-        for heading in HEADINGS:
-            shown.add_column(heading, no_wrap=heading in ("state", "why"), overflow="fold")
+        for heading in ("", "statement", "state", "why"):
+            shown.add_column(heading, no_wrap=heading != "statement")
         for row, each in zip(cells(found), found, strict=True):
-            style = STYLES.get(each.state, "")
-            shown.add_row(*(Text(cell, style=style) for cell in row))
+            place, said, *_, state, why = row
+            text = Text.assemble(said, "\n", (_details(row), "dim"))
+            shown.add_row(place, text, Text(state, style=STYLES.get(each.state, "")), why)
         parts.append(shown)
         for number, reason in enumerate(reasons(found), start=1):
             note = Table.grid(padding=(0, 1))
@@ -37,6 +38,14 @@ def table(made: Coverage) -> RenderableType:
     parts.append(_summary(made))
     parts += [Text(f"warning: {line}", style="yellow") for line in warnings(made)]
     return Group(*parts)
+
+
+def _details(row: tuple[str, ...]) -> str:
+    """Return place, item or test, and the values of a statement in a line."""
+    _, _, where, shown, published, ours, _, _ = row
+    values = f"published {published}, ours {ours}" if published else ours
+    parts = [where, shown, values]
+    return "; ".join(part for part in parts if part)
 
 
 def reasons(found: Sequence[CoveredStatement]) -> list[str]:
@@ -109,7 +118,8 @@ def _values(each: CoveredStatement) -> tuple[str, str]:
     """Return the published value and ours, or the number of rows."""
     if len(each.rows) == 1:
         (row,) = each.rows
-        published = "" if row.published is None else f"{row.published} {row.unit}".strip()
+        unit = row.unit if row.holds is None else ""
+        published = "" if row.published is None else f"{row.published} {unit}".strip()
         return published, written(row.ours, row.digits)
     if not each.rows:
         return "", ""
