@@ -52,14 +52,13 @@ class ShortRun:
 
 
 def short_run(name: str, text: str, *, reordering: bool = False) -> ShortRun:
-    r"""Simulate a scenario once.
+    """Simulate a scenario once.
 
     Examples
     --------
-    >>> link = "[[link]]\nname = 'a'\nrate = '8 Mbit/s'\ndelay = '10 ms'\n"
-    >>> done = short_run("one link", link + "[traffic]\nkind = 'bulk'\nsize = '100 kB'")
-    >>> done.lost, done.run["delivered_bytes"]
-    (0, 100000)
+    >>> text = Scenario.load("start/two-links", {"duration": "1 s"}).resolved()
+    >>> short_run("start", text).run["duration_s"]
+    1.0
     """
     scenario = Scenario(text, name=name)
     return ShortRun(scenario, simulate(scenario, reordering=reordering).runs[0])
