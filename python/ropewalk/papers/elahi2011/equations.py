@@ -127,7 +127,7 @@ def _empty(systems: Sequence[tuple[model.Queue, Chain]]) -> list[ComparedValue]:
     )
     name = f"p_0, {rows()[0].name}"
     return [
-        ComparedValue(name, 100 * exact, unit="%", digits=4),
+        ComparedValue(name, 100 * exact, unit="%", digits=4, reason="The sum of all p_n is 1."),
         ComparedValue(f"{name}, by the printed closed form", 100 * printed,
                       unit="%", digits=4, reason=reason),
     ]  # fmt: skip

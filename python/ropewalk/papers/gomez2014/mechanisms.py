@@ -51,7 +51,7 @@ def reproduce() -> Reproduction:
             ComparedValue("subflows of an MPTCP session with two interfaces", len(sent),
                           published=2, band=(2, 2)),
             ComparedValue("round robin: the first subflow's share of the segments", share,
-                          published=50, unit="%", digits=1),
+                          published=50, unit="%", digits=0),
             ComparedValue("reordering over links of unequal delay: bytes delivered in order",
                           slower.run["delivered_bytes"], published=10_000_000, unit="B",
                           band=(10_000_000, 10_000_000)),
