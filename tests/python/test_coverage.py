@@ -145,6 +145,13 @@ def test_rows_without_statement_and_missing_results_are_reported():
     ]
 
 
+def test_rows_of_other_readings_belong_to_no_statement():
+    rows = [ComparedValue(f"S1 NoPR, {over}", 1.0, published=1) for over in ("radios", "wires")]
+    made = [reproduction(*rows, paper="alheid-2016", item="table3")]
+    found = covered([statement(paper="alheid-2016", item="table4")], made)
+    assert found.unclaimed == (("alheid-2016", "table3", "S1 NoPR, radios"),)
+
+
 def test_distance_is_in_half_widths_of_the_band():
     assert distance(ComparedValue("a", 1.05, published=1)) == 0
     assert distance(ComparedValue("a", 1.3, published=1)) == pytest.approx(2)

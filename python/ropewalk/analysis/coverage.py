@@ -71,10 +71,7 @@ class Statement:
         >>> gain.claims("gain, two channels"), gain.claims("loss")
         (True, False)
         """
-        return any(
-            re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), quantity, re.DOTALL)
-            for pattern in self.rows
-        )
+        return matches(self.rows, quantity)
 
 
 @dataclass(frozen=True)
@@ -139,7 +136,8 @@ class Coverage(Displayable):
     missing : tuple of (str, str)
         Paper and item without a result.
     unclaimed : tuple of (str, str, str)
-        Paper, item and quantity of rows with a band that no statement claims.
+        Paper, item and quantity of rows with a band that no statement claims. Rows of other
+        readings than the chosen one are left out.
     """
 
     statements: tuple[CoveredStatement, ...]
@@ -184,6 +182,20 @@ class Coverage(Displayable):
                 for paper, item, quantity in self.unclaimed
             ],
         }
+
+
+def matches(patterns: Iterable[str], quantity: str) -> bool:
+    """Return whether a quantity matches one of some patterns; ``*`` stands for any text.
+
+    Examples
+    --------
+    >>> matches(["gain, *", "loss"], "gain, two channels")
+    True
+    """
+    return any(
+        re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), quantity, re.DOTALL)
+        for pattern in patterns
+    )
 
 
 def distance(row: ComparedValue) -> float | None:

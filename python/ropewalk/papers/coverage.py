@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ..analysis.coverage import Coverage, CoveredStatement, State, Statement
+from ..analysis.coverage import Coverage, CoveredStatement, State, Statement, matches
 from ..results.folders import RESULT, open_result_folder
 from ..support.arguments import path as path_of
 from .api import Item, find, items, reproduce
 
 if TYPE_CHECKING:
     from ..analysis.reproduction import ComparedValue, Reproduction
+
+OTHER_READINGS = "other-readings"  # of statements.toml: patterns of rows, by paper and item
 
 
 @cache
@@ -36,8 +38,7 @@ def statements(paper: str | None = None) -> tuple[Statement, ...]:
     >>> statements("song-2018")[0].where
     'section 1'
     """
-    text = files(__package__).joinpath("statements.toml").read_text(encoding="utf-8")
-    listed: Mapping[str, list[dict[str, object]]] = tomllib.loads(text)
+    listed = {name: each for name, each in _listed().items() if name != OTHER_READINGS}
     if paper is not None and paper not in listed:
         find(paper, "")
     return tuple(
@@ -46,6 +47,12 @@ def statements(paper: str | None = None) -> tuple[Statement, ...]:
         if paper in (None, name)
         for number, entry in enumerate(entries, start=1)
     )
+
+
+@cache
+def _listed() -> dict[str, Any]:
+    text = files(__package__).joinpath("statements.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def coverage(
@@ -200,6 +207,9 @@ def _state(rows: tuple[ComparedValue, ...]) -> State:
 
 
 def _claimed(listed: Iterable[Statement], paper: str, item: str, row: ComparedValue) -> bool:
+    """Return whether a row belongs to a statement, or to another reading."""
+    if matches(_listed()[OTHER_READINGS].get(f"{paper} {item}", ()), row.quantity):
+        return True
     return any(
         (each.paper, each.item) == (paper, item) and each.claims(row.quantity) for each in listed
     )
