@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+import sys
 
 import pytest
 
@@ -244,6 +245,16 @@ def test_command_makes_items_and_stores_them(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "kept/song-2018/fig10/result.json").exists()
     assert [each["state"] for each in printed["statements"]] == ["not met", "tested"]
     assert printed["missing"] == printed["unclaimed"] == []
+
+
+def test_coverage_makes_the_items_of_a_paper(monkeypatch):
+    home = sys.modules["ropewalk.papers.coverage"]
+    monkeypatch.setattr(home, "items_of", lambda paper: [ITEMS["song-2018", "fig10"]])
+    calls = []
+    found = ropewalk.coverage("song-2018", runs=3, progress=lambda *of: calls.append(of))
+    assert calls == [(1, 1)]
+    assert ("song-2018", "fig10") not in found.missing
+    assert "met" in {each.state for each in found.of("song-2018")}
 
 
 def test_page_lists_all_statements():
