@@ -80,9 +80,9 @@ def _first() -> list[Check]:
     time = [float(arrival[k] @ runs[c, k]) for c, k in summed]
     count = [float(np.arange(1, k + 1) @ runs[c, k]) for c, k in summed]
     by: list[tuple[str, str, Any, list[float], Any]] = [
-        ("(5)", "P(m < m_ACK | F)", model.short_run_probability, short,
+        ("(5)", "P(m < m_ACK given F)", model.short_run_probability, short,
            lambda c, k: orders.share(c, True, range(1, k))),
-          ("(6)", "P(m >= m_ACK | F)", model.long_run_probability,
+          ("(6)", "P(m >= m_ACK given F)", model.long_run_probability,
            [orders.printed_long_run(k, c) for c, k in summed],
            lambda c, k: orders.share(c, True, range(k, c + 1))),
           ("(7)", "E'(T)", lambda k, c: model.expected_time_first(arrival[k], c), time,
@@ -110,10 +110,10 @@ def _not_first() -> list[Check]:
     arrival = [0.05, 0.06]
     ours = [model.acknowledged_probability(k, c) for k, c in cases]
     return [
-        Check("(9)", "P(q = k | not F)", f"{SUMMED}, with the factorial of C - k - 1",
+        Check("(9)", "P(q = k given not F)", f"{SUMMED}, with the factorial of C - k - 1",
               [model.acknowledged_probability(k, c) for k, c in summed],
               [orders.printed_acknowledged(k, c) for k, c in summed]),
-        Check("(9)", "P(q = k | not F)", ENUMERATED, ours,
+        Check("(9)", "P(q = k given not F)", ENUMERATED, ours,
               [orders.share(c, False, range(k, k + 1)) for k, c in cases]),
         Check("(10)", "E''(T)", ENUMERATED, model.expected_time_not_first(arrival),
               [orders.mean_time(arrival, c, False) for c in ORDERS]),
