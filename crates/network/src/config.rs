@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-/// Bytes of an IP packet that fills an Ethernet frame.
-const FULL_PACKET: u64 = 1500;
+use crate::trace::{DelayTrace, FULL_PACKET, Trace};
 
 /// A link with its two directions.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,22 +69,41 @@ impl Capacity {
     }
 }
 
-/// Recorded capacity in mahimahi's format: each entry is an opportunity to deliver 1500 bytes.
+/// Variation of the delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// Name in the scenario (the path of the file).
-    pub name: String,
-    /// Times of the opportunities in milliseconds from the start, never decreasing.
-    pub opportunities_ms: Vec<u32>,
+pub enum Jitter {
+    /// Uniform within plus or minus `amount`, as in netem.
+    Uniform {
+        /// Maximum deviation.
+        amount: Time,
+        /// Whether a packet may overtake another; otherwise it leaves after the one before it.
+        reorder: bool,
+    },
+    /// Recorded delays, in addition to the constant one. Packets keep their order.
+    Recorded(Arc<DelayTrace>),
 }
 
-/// Uniform variation of the delay within plus or minus `amount`, as in netem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Jitter {
-    /// Maximum deviation.
-    pub amount: Time,
-    /// Whether a packet may overtake another; otherwise it leaves after the one before it.
-    pub reorder: bool,
+impl Jitter {
+    /// Returns the maximum deviation from the constant delay.
+    pub fn most(&self) -> Time {
+        match self {
+            Jitter::Uniform { amount, .. } => *amount,
+            Jitter::Recorded(trace) => trace.most(),
+        }
+    }
+
+    /// Returns how much shorter than the constant delay a delay may be.
+    pub fn below(&self) -> Time {
+        match self {
+            Jitter::Uniform { amount, .. } => *amount,
+            Jitter::Recorded(_) => Time::ZERO,
+        }
+    }
+
+    /// Returns whether a packet may overtake another.
+    pub fn reorders(&self) -> bool {
+        matches!(self, Jitter::Uniform { reorder: true, .. })
+    }
 }
 
 /// Slots as in netem: packets are held until the next slot and released together, as over Wi-Fi, LTE and
@@ -170,80 +188,4 @@ pub struct Outage {
     pub start: Time,
     /// End.
     pub end: Time,
-}
-
-/// Error in a trace file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TraceError {
-    /// A line is not a whole number of milliseconds.
-    #[error("line {line}: {text:?} is not a whole number of milliseconds")]
-    NotANumber {
-        /// Line number, counted from 1.
-        line: usize,
-        /// The beginning of the line.
-        text: String,
-    },
-    /// Times decrease.
-    #[error("line {line}: {ms} ms comes before the {before} ms above it")]
-    Decreasing {
-        /// Line number, counted from 1.
-        line: usize,
-        /// The time on this line.
-        ms: u32,
-        /// The time on the line above.
-        before: u32,
-    },
-    /// The file has no line.
-    #[error("the file is empty")]
-    Empty,
-    /// All opportunities are at 0 ms, so the trace has no period.
-    #[error("no delivery opportunity after 0 ms")]
-    NoPeriod,
-}
-
-impl Trace {
-    /// Parses mahimahi's format: one time in milliseconds per line; blank lines are skipped.
-    ///
-    /// # Errors
-    /// A line is not a number, times decrease, or the trace is empty.
-    pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
-        let mut opportunities_ms = Vec::new();
-        let mut before = 0;
-        for (index, content) in text.lines().enumerate() {
-            let content = content.trim();
-            if content.is_empty() {
-                continue;
-            }
-            let line = index + 1;
-            let ms: u32 = content.parse().map_err(|_| TraceError::NotANumber {
-                line,
-                text: content.chars().take(40).collect(),
-            })?;
-            if ms < before {
-                return Err(TraceError::Decreasing { line, ms, before });
-            }
-            opportunities_ms.push(ms);
-            before = ms;
-        }
-        match opportunities_ms.last() {
-            None => return Err(TraceError::Empty),
-            Some(0) => return Err(TraceError::NoPeriod),
-            Some(_) => {}
-        }
-        Ok(Trace {
-            name: name.to_owned(),
-            opportunities_ms,
-        })
-    }
-
-    /// Returns the period after which the trace repeats: the time of the last entry.
-    pub fn period(&self) -> Time {
-        Time::from_millis(u64::from(*self.opportunities_ms.last().unwrap_or(&1)))
-    }
-
-    /// Returns the mean rate over a period.
-    pub fn mean_rate(&self) -> Rate {
-        let bits = self.opportunities_ms.len() as u64 * FULL_PACKET * 8;
-        Rate::from_mbps(bits as f64 / self.period().as_secs_f64() / 1e6)
-    }
 }

@@ -77,14 +77,12 @@ pub mod routing;
 mod streams;
 mod timer_tree;
 mod topology;
+mod trace;
 mod uniform;
 mod wheel;
 
 pub use build::{MakeMedium, MediumPlan};
-pub use config::{
-    Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Slot, Trace,
-    TraceError,
-};
+pub use config::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Slot};
 pub use id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 pub use link::{Counters, Link};
 pub use medium::{Medium, MediumEvent, MediumPacket};
@@ -95,3 +93,4 @@ pub use route::{Route, RouteCursor, RouteId};
 pub use streams::stream;
 pub use timer_tree::{IDLE, Key, TimerTree};
 pub use topology::{Hop, Topology};
+pub use trace::{DelayTrace, Trace, TraceError};

@@ -75,7 +75,7 @@ prop_compose! {
             (0.0..3.0).prop_map(QueueLimit::Bdp),
         ],
     ) -> DirectionConfig {
-        let jitter = jitter_us.map(|amount| Jitter { amount: us(amount), reorder });
+        let jitter = jitter_us.map(|amount| Jitter::Uniform { amount: us(amount), reorder });
         let slot = slot_us.map(|(least, more)| Slot { least: us(least), most: us(least + more) });
         DirectionConfig { capacity, delay: us(delay_us), jitter, slot, loss, queue }
     }
@@ -154,12 +154,12 @@ proptest! {
         delivered.extend(rest.map(|(exit, (arrived, order))| (exit, arrived, order)));
 
         prop_assert!(delivered.is_sorted_by_key(|&(exit, _, order)| (exit, order)) || config.jitter.is_some());
-        prop_assert!(delivered.is_sorted_by_key(|&(exit, ..)| exit) || config.jitter.is_some_and(|j| j.reorder));
-        if !config.jitter.is_some_and(|jitter| jitter.reorder) {
+        prop_assert!(delivered.is_sorted_by_key(|&(exit, ..)| exit) || config.jitter.as_ref().is_some_and(Jitter::reorders));
+        if !config.jitter.as_ref().is_some_and(Jitter::reorders) {
             prop_assert!(delivered.is_sorted_by_key(|&(.., order)| order));
         }
         for &(exit, arrived, _) in &delivered {
-            let least = config.jitter.map_or(config.delay, |j| config.delay.saturating_sub(j.amount));
+            let least = config.jitter.as_ref().map_or(config.delay, |j| config.delay.saturating_sub(j.below()));
             prop_assert!(exit >= arrived + least);
             let inside = |span: &Outage| span.start <= exit && arrived < span.end && span.start < span.end;
             prop_assert!(!down.iter().any(inside));
@@ -215,7 +215,7 @@ proptest! {
 fn the_same_streams_give_the_same_link() {
     let mut config = support::rate_config();
     config.loss = Loss::Bernoulli(0.1);
-    config.jitter = Some(Jitter {
+    config.jitter = Some(Jitter::Uniform {
         amount: ms(5),
         reorder: true,
     });

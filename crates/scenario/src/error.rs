@@ -262,7 +262,7 @@ pub enum Problem {
     /// The trace file is too large.
     #[error("larger than {0}, too large for a trace")]
     TraceTooLarge(&'static str),
-    /// The trace file is not in mahimahi's format.
+    /// The trace file is not in the format of its key.
     #[error("{0}")]
     Trace(TraceError),
     /// The file is not a list of frame sizes.

@@ -1,7 +1,7 @@
 //! A scenario as JSON in base units, with all defaults.
 
 use ropewalk_network::radio::Propagation;
-use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, QueueLimit};
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 use serde_json::{Map, Value, json};
@@ -183,7 +183,7 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
         object.insert("trace".into(), trace.name.as_str().into());
     }
     object.insert("delay".into(), direction.delay.as_secs_f64().into());
-    let jitter = direction.jitter.map_or(Time::ZERO, |jitter| jitter.amount);
+    let jitter = direction.jitter.as_ref().map_or(Time::ZERO, Jitter::most);
     object.insert("jitter".into(), jitter.as_secs_f64().into());
     let slot = direction.slot.map_or(Time::ZERO, |slot| slot.most);
     object.insert("slot".into(), slot.as_secs_f64().into());

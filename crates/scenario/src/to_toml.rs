@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss};
 use ropewalk_quantities::percentage;
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
@@ -211,12 +211,12 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
         Capacity::Trace(trace) => toml_text(&trace.name),
         other => other.to_parsed().to_toml(),
     };
-    let jitter = match direction.jitter {
+    let jitter = match &direction.jitter {
         None => "\"0 s\"".to_owned(),
-        Some(jitter) => format!(
-            "{{ amount = \"{}\", reorder = {} }}",
-            jitter.amount, jitter.reorder
-        ),
+        Some(Jitter::Uniform { amount, reorder }) => {
+            format!("{{ amount = \"{amount}\", reorder = {reorder} }}")
+        }
+        Some(Jitter::Recorded(trace)) => format!("{{ trace = {} }}", toml_text(&trace.name)),
     };
     let slot = match direction.slot {
         None => "\"0 s\"".to_owned(),

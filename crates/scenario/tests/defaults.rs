@@ -134,11 +134,26 @@ fn reverse_direction_defaults_to_forward() {
     let amount = Time::from_millis(2);
     assert_eq!(
         link.reverse.jitter,
-        Some(Jitter {
+        Some(Jitter::Uniform {
             amount,
             reorder: true
         })
     );
+}
+
+#[test]
+fn recorded_delays_apply_both_ways_unless_reverse_has_its_own_jitter() {
+    let recorded = "[[link]]\nname = 'a'\nrate = '1mbit'\ndelay = '1 ms'\njitter = { trace = 'good.delays' }\n";
+    let link = &read(recorded).links[0];
+    assert_eq!(link.forward, link.reverse);
+    assert_eq!(link.round_trip(), Time::from_millis(2));
+    let Some(Jitter::Recorded(trace)) = &link.forward.jitter else {
+        panic!("{link:?}")
+    };
+    assert_eq!(trace.at(Time::from_secs(1)), Time::from_millis(48));
+    let one_way = read(&format!("{recorded}reverse = {{ jitter = '0 ms' }}"));
+    assert_eq!(one_way.links[0].reverse.jitter, None);
+    assert_eq!(read(&one_way.to_toml()).links, one_way.links);
 }
 
 #[test]

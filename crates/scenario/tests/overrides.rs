@@ -68,7 +68,7 @@ fn override_creates_missing_tables() {
     let amount = Time::from_millis(5);
     assert_eq!(
         scenario.links[1].forward.jitter,
-        Some(Jitter {
+        Some(Jitter::Uniform {
             amount,
             reorder: true
         })

@@ -80,8 +80,12 @@ fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error
     }
     let micros = |time: Time| time.as_nanos() as f64 / 1e3;
     text += &format!(" delay {}us", micros(direction.delay));
-    if let Some(Jitter { amount, .. }) = direction.jitter {
-        text += &format!(" {}us", micros(amount));
+    match &direction.jitter {
+        None => {}
+        Some(Jitter::Uniform { amount, .. }) => text += &format!(" {}us", micros(*amount)),
+        Some(Jitter::Recorded(_)) => {
+            return Err(refused(&format!("link.{}.jitter", link.name), "an amount"));
+        }
     }
     if let Some(Slot { least, most }) = direction.slot {
         text += &format!(" slot {}us {}us", micros(least), micros(most));

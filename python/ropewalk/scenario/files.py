@@ -8,7 +8,7 @@ from typing import Any
 
 def named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each key of a scenario file that names a file, with the file."""
-    of_links = ("trace", "reverse.trace")
+    of_links = ("trace", "jitter.trace", "reverse.trace", "reverse.jitter.trace")
     of_channels = ("propagation.file", "error_model.table")
     of_flows = ("traffic.trace",)
     of_tables = {
@@ -22,7 +22,9 @@ def named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
             name = table.get("name", f"{tables}-{number}")
             for key in keys:
                 *within, last = key.split(".")
-                inner = table.get(within[0], {}) if within else table
+                inner = table
+                for step in within:
+                    inner = inner.get(step, {}) if isinstance(inner, dict) else {}
                 if isinstance(inner, dict) and last in inner:
                     yield f"{tables}.{name}.{key}", inner[last]
     if "trace" in text.get("traffic", {}):

@@ -18,7 +18,7 @@ impl Delay {
     pub(crate) fn new(nominal: Time, jitter: Option<Jitter>, stream: Pcg64Mcg) -> Delay {
         Delay {
             nominal,
-            jitter: jitter.filter(|jitter| jitter.amount > Time::ZERO),
+            jitter: jitter.filter(|jitter| jitter.most() > Time::ZERO),
             stream,
         }
     }
@@ -30,19 +30,20 @@ impl Delay {
     /// Returns whether a packet may overtake another.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
-        self.jitter.is_some_and(|jitter| jitter.reorder)
+        self.jitter.as_ref().is_some_and(Jitter::reorders)
     }
 
-    /// Draws the delay of the next packet, uniform within the jitter around the nominal delay. A negative
-    /// result becomes zero, as in netem.
+    /// Returns the delay of a packet that is transmitted at `departure`. Uniform jitter is drawn around the
+    /// nominal delay; a negative result becomes zero, as in netem.
     #[inline]
-    pub(crate) fn next(&mut self) -> Time {
-        match self.jitter {
+    pub(crate) fn next(&mut self, departure: Time) -> Time {
+        match &self.jitter {
             None => self.nominal,
-            Some(jitter) => {
-                let width = jitter.amount.as_nanos() as f64 * 2.0;
+            Some(Jitter::Recorded(trace)) => self.nominal + trace.at(departure),
+            Some(Jitter::Uniform { amount, .. }) => {
+                let width = amount.as_nanos() as f64 * 2.0;
                 let above_least = Time::from_nanos((uniform(&mut self.stream) * width) as u64);
-                (self.nominal + above_least).saturating_sub(jitter.amount)
+                (self.nominal + above_least).saturating_sub(*amount)
             }
         }
     }
@@ -50,16 +51,21 @@ impl Delay {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::trace::DelayTrace;
 
     fn delays(nominal_ms: u64, amount_ms: u64) -> Vec<f64> {
-        let jitter = Jitter {
+        let jitter = Jitter::Uniform {
             amount: Time::from_millis(amount_ms),
             reorder: true,
         };
         let nominal = Time::from_millis(nominal_ms);
         let mut delay = Delay::new(nominal, Some(jitter), Pcg64Mcg::new(9));
-        (0..100_000).map(|_| delay.next().as_millis_f64()).collect()
+        (0..100_000)
+            .map(|_| delay.next(Time::ZERO).as_millis_f64())
+            .collect()
     }
 
     #[test]
@@ -84,13 +90,23 @@ mod tests {
     }
 
     #[test]
+    fn recorded_delays_are_those_at_the_departure() {
+        let trace = DelayTrace::parse("a", "0 5\n1000 20").unwrap();
+        let recorded = Jitter::Recorded(Arc::new(trace));
+        let mut delay = Delay::new(Time::from_millis(10), Some(recorded), Pcg64Mcg::new(9));
+        assert!(!delay.is_constant() && !delay.reorders());
+        assert_eq!(delay.next(Time::from_millis(999)), Time::from_millis(15));
+        assert_eq!(delay.next(Time::from_secs(1)), Time::from_millis(30));
+    }
+
+    #[test]
     fn no_jitter_draws_no_random_numbers() {
-        let none = Jitter {
+        let none = Jitter::Uniform {
             amount: Time::ZERO,
             reorder: true,
         };
         let mut delay = Delay::new(Time::from_millis(1), Some(none), Pcg64Mcg::new(9));
-        assert_eq!(delay.next(), Time::from_millis(1));
+        assert_eq!(delay.next(Time::ZERO), Time::from_millis(1));
         assert!(!delay.reorders());
         assert_eq!(delay.stream, Pcg64Mcg::new(9));
     }

@@ -98,7 +98,7 @@ impl<P: Copy> Link<P> {
     ) -> Link<P> {
         let transmitter = Transmitter::new(&config.capacity);
         let loss = LossModel::new(config.loss, loss);
-        let delay = Delay::new(config.delay, config.jitter, jitter);
+        let delay = Delay::new(config.delay, config.jitter.clone(), jitter);
         let slots = Slots::new(config.slot, slot);
         let outages = Outages::new(down);
         Link {
@@ -186,7 +186,7 @@ impl<P: Copy> Link<P> {
         if self.loss.loses() {
             return self.lose(DropReason::Loss);
         }
-        let mut exit = departure.saturating_add(self.delay.next());
+        let mut exit = departure.saturating_add(self.delay.next(departure));
         let reorders = self.delay.reorders();
         if !reorders {
             exit = exit.max(self.last_exit);

@@ -128,7 +128,7 @@ const JITTER_KEY: Key = key(
     "jitter",
     Kind::table(&JITTER, Some("amount")),
     Default::Toml("\"0 ms\""),
-    "Uniform variation of the delay by plus or minus this amount; at most `delay`.",
+    "Variation of the delay: uniform by plus or minus this amount, at most `delay`, or recorded.",
 );
 
 const SLOT_KEY: Key = key(
@@ -158,8 +158,15 @@ static JITTER: Shape = Shape {
         key(
             "amount",
             Kind::time(Time::ZERO, limits::LONGEST_DELAY),
-            Default::Required,
+            Default::Words("amount or trace is required"),
             "Largest deviation from the delay.",
+        ),
+        key(
+            "trace",
+            Kind::Trace,
+            Default::Words("amount or trace is required"),
+            "File of recorded delays, which are added to `delay`. Each line has a time in whole milliseconds \
+             and the delay from then on, in milliseconds; the last delay stays. The path is relative to the scenario file.",
         ),
         key(
             "reorder",
@@ -168,7 +175,10 @@ static JITTER: Shape = Shape {
             "Let packets overtake others.",
         ),
     ]],
-    alternatives: &[],
+    alternatives: &[Alternatives {
+        keys: &["amount", "trace"],
+        needed: true,
+    }],
 };
 
 static SLOT: Shape = Shape {

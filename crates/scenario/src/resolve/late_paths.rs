@@ -1,6 +1,6 @@
 //! Warnings about paths with delays too long for the run.
 
-use ropewalk_network::{DirectionConfig, LinkConfig};
+use ropewalk_network::{DirectionConfig, Jitter, LinkConfig};
 use ropewalk_quantities::Time;
 
 use super::paths::Paths;
@@ -43,6 +43,6 @@ pub(super) fn warn_of_late_paths(
 }
 
 fn least_delay(direction: &DirectionConfig) -> Time {
-    let jitter = direction.jitter.map_or(Time::ZERO, |jitter| jitter.amount);
-    direction.delay.saturating_sub(jitter)
+    let below = direction.jitter.as_ref().map_or(Time::ZERO, Jitter::below);
+    direction.delay.saturating_sub(below)
 }

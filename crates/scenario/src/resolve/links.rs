@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use std::sync::Arc;
+
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Slot};
 use ropewalk_quantities::Time;
 
@@ -16,6 +18,8 @@ use crate::section::Section;
 
 const TRACE_FORMAT: &str = "mahimahi's format: a line for each 1500 bytes that may be sent, with its time in \
                             whole milliseconds";
+const DELAY_FORMAT: &str =
+    "a line for each delay, with its time and the delay in milliseconds: \"1000 62.5\"";
 /// Price of a link without one, if another link has one.
 const COST: f64 = 1.0;
 
@@ -186,7 +190,7 @@ fn default_direction(report: &mut Report) -> DirectionConfig {
         // Either `rate` or `trace` is given, or its absence has been reported.
         capacity: Capacity::Unlimited,
         delay: default_direction.value("delay"),
-        jitter: jitter(&default_direction.default_table("jitter")),
+        jitter: None,
         slot: slot(&default_direction.default_table("slot"), report),
         loss: loss(&default_direction.default_table("loss"), report),
         queue: default_direction.value("queue"),
@@ -220,7 +224,7 @@ fn direction(
         direction.delay = delay;
     }
     if let Some(jitter) = section.table("jitter") {
-        direction.jitter = self::jitter(jitter);
+        direction.jitter = self::jitter(jitter, traces, report);
     }
     if let Some(slot) = section.table("slot") {
         direction.slot = self::slot(slot, report);
@@ -231,8 +235,8 @@ fn direction(
     if let Some(queue) = section.get("queue") {
         direction.queue = queue;
     }
-    if let Some(jitter) = direction.jitter
-        && jitter.amount > direction.delay
+    if let Some(jitter) = &direction.jitter
+        && jitter.below() > direction.delay
         && !delay_wrong
         && (section.has("jitter") || section.has("delay"))
     {
@@ -240,7 +244,7 @@ fn direction(
         match section.table("jitter") {
             Some(given) => given.add_error("amount", Problem::AboveMost(limit), report),
             None => {
-                let limit = format!("the jitter ({})", jitter.amount);
+                let limit = format!("the jitter ({})", jitter.below());
                 section.add_error("delay", Problem::BelowLeast(limit), report)
             }
         };
@@ -248,10 +252,23 @@ fn direction(
     direction
 }
 
-fn jitter(section: &Section) -> Option<Jitter> {
+fn jitter(section: &Section, traces: &mut Traces, report: &mut Report) -> Option<Jitter> {
+    if let Some(name) = section.get::<String>("trace") {
+        return match traces.delays(&name) {
+            Ok(trace) => Some(Jitter::Recorded(Arc::new(trace))),
+            Err(problem) => {
+                let is_other_format = matches!(problem, Problem::Trace(_));
+                let error = section.add_error("trace", problem, report);
+                if is_other_format {
+                    error.allowed = Some(DELAY_FORMAT.to_owned());
+                }
+                None
+            }
+        };
+    }
     let amount = section.get("amount").unwrap_or(Time::ZERO);
     let reorder = section.value("reorder");
-    (amount > Time::ZERO).then_some(Jitter { amount, reorder })
+    (amount > Time::ZERO).then_some(Jitter::Uniform { amount, reorder })
 }
 
 fn slot(section: &Section, report: &mut Report) -> Option<Slot> {

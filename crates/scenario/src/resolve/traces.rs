@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ropewalk_network::Trace;
+use ropewalk_network::{DelayTrace, Trace};
 
 use crate::error::Problem;
 use crate::limits::{MAX_TRACE_BYTES, MAX_TRACE_LINES};
@@ -39,6 +39,12 @@ impl<'a> Traces<'a> {
             true => Err(Problem::TraceTooLarge("64 MiB")),
             false => Ok(text),
         }
+    }
+
+    /// Recorded delays.
+    pub fn delays(&mut self, name: &str) -> Result<DelayTrace, Problem> {
+        let text = self.text(name)?;
+        DelayTrace::parse(name, &text).map_err(Problem::Trace)
     }
 
     fn load(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {

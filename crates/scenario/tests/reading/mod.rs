@@ -28,6 +28,7 @@ pub fn trace(name: &str) -> Result<String, String> {
         "good.trace" => Ok("0\n1\n1\n12\n".to_owned()),
         "bad.trace" => Ok("0\n1\nx\n".to_owned()),
         "down.trace" => Ok("5\n4\n".to_owned()),
+        "good.delays" => Ok("0 31.5\n1000 48\n".to_owned()),
         "empty.trace" => Ok("\n".to_owned()),
         _ => Err("no such file".to_owned()),
     }

@@ -92,6 +92,8 @@ def _jitter(jitter: object) -> str:
     """
     if not isinstance(jitter, Mapping):
         return "" if jitter in NOTHING else str(jitter)
+    if "trace" in jitter:
+        return f"by {jitter['trace']}"
     overtakes = ", packets may overtake" if jitter.get("reorder") else ""
     return "" if jitter["amount"] in NOTHING else f"{jitter['amount']}{overtakes}"
 

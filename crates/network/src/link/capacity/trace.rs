@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Time};
 
-use crate::config::Trace;
+use crate::trace::Trace;
 
 /// Transmitter at the delivery opportunities of a trace.
 ///
