@@ -157,6 +157,19 @@ fn recorded_delays_apply_both_ways_unless_reverse_has_its_own_jitter() {
 }
 
 #[test]
+fn linux_3_13_has_its_own_window_share_and_no_rack() {
+    let scenario = read(&format!("{LINK}[transport]\nprofile = 'linux-3.13'"));
+    let flow = scenario.measured_flow();
+    assert_eq!(flow.protocol, Protocol::Tcp);
+    assert_eq!(flow.transport.receive_buffer.window_share, 0.5);
+    assert!(!flow.transport.loss.rack);
+    assert_eq!(
+        read(&scenario.to_toml()).measured_flow().transport,
+        flow.transport
+    );
+}
+
+#[test]
 fn reverse_rate_replaces_forward_trace() {
     let text =
         "[[link]]\nname = 'a'\ntrace = 'good.trace'\ndelay = '10 ms'\nreverse = { rate = '1mbit' }";

@@ -46,7 +46,7 @@ fn schema_has_words_defaults_and_exclusions() {
     assert_eq!(transport["sack"]["default"], json!(true));
     assert_eq!(
         transport["profile"]["enum"],
-        json!(["linux", "ns-3", "rfc", "mptcp-ns3"])
+        json!(["linux", "linux-3.13", "ns-3", "rfc", "mptcp-ns3"])
     );
     assert_eq!(
         transport["min_rto"]["description"],

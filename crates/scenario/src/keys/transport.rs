@@ -294,8 +294,8 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Kind::Share,
         Default::Derived(
             field!(receive_buffer.window_share),
-            "1.0; for profile linux the share of payload in a full segment's memory: 0.625 for 1448 B over \
-             IPv4, 0.617 with mptcp",
+            "1.0; 0.5 for profile linux-3.13; for profile linux the share of payload in a full segment's memory: \
+             0.625 for 1448 B over IPv4, 0.617 with mptcp",
         ),
         "Share of the receive buffer that may be advertised as window.",
     ),

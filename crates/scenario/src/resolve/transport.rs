@@ -33,7 +33,7 @@ impl Transport {
         set_fields(section, &mut config);
         let name = section.get::<String>("protocol");
         let name = name.as_deref().unwrap_or(match (profile, paths) {
-            (Profile::Linux | Profile::Ns3 | Profile::Rfc, 0 | 1) => "tcp",
+            (Profile::Linux | Profile::Linux313 | Profile::Ns3 | Profile::Rfc, 0 | 1) => "tcp",
             _ => "mptcp",
         });
         let protocol = match (profile, name) {

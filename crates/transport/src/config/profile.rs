@@ -23,6 +23,8 @@ named! {
     pub enum Profile {
         /// Linux 6.x.
         Linux = "linux",
+        /// Linux 3.13 (2014), without RACK.
+        Linux313 = "linux-3.13",
         /// ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.
         Ns3 = "ns-3",
         /// Recommendations of the RFCs.
@@ -37,6 +39,7 @@ impl Config {
     pub fn profile(profile: Profile) -> Config {
         match profile {
             Profile::Linux => linux(),
+            Profile::Linux313 => linux_3_13(),
             Profile::Ns3 => ns3(),
             Profile::Rfc => rfc(),
             Profile::MptcpNs3 => mptcp_ns3(),
@@ -87,6 +90,23 @@ fn linux() -> Config {
             penalisation: false,
         },
     }
+}
+
+/// The settings that differ from Linux 6.x. Tail loss probes exist since 3.10, RACK since 4.4. FACK and early
+/// retransmit, which 3.13 turns off at the first sign of reordering, are left out.
+fn linux_3_13() -> Config {
+    linux().with(|config| {
+        // TCP_MAX_REORDERING; net.ipv4.tcp_max_reordering since 3.19.
+        config.reordering = LinuxConfig {
+            max_reordering: 127,
+        }
+        .into();
+        config.loss.rack = false;
+        // tcp_is_cwnd_limited() looks at the present flight until 3.16.
+        config.window.validate = false;
+        // tcp_adv_win_scale = 1: half of the buffer.
+        config.receive_buffer.window_share = 0.5;
+    })
 }
 
 fn rfc() -> Config {
@@ -140,6 +160,16 @@ fn mptcp_ns3() -> Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn linux_3_13_counts_duplicates_and_adapts_the_threshold() {
+        let old = Config::profile(Profile::Linux313);
+        assert!(!old.loss.rack && old.loss.tail_loss_probe && old.window.prr);
+        let adapts = LinuxConfig {
+            max_reordering: 127,
+        };
+        assert_eq!(old.reordering, adapts.into());
+    }
 
     #[test]
     fn mptcp_ns3_profile_has_neither_sack_nor_limited_transmit() {

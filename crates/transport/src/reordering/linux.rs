@@ -13,7 +13,6 @@
 
 use ropewalk_quantities::Time;
 
-use super::restore::MAX_THRESHOLD;
 use super::{
     AckInfo, Actions, Before, Evidence, FrtoStep, Loss, LostMarks, Phase, Remark, ReorderingPolicy,
     ReorderingSign, Retransmission, Settings, Undo,
@@ -24,7 +23,10 @@ use crate::congestion::{Congestion, Window};
 algorithm! {
     /// Linux's detection of spurious losses by timestamps, D-SACK and, after timeouts, F-RTO. Restores the
     /// windows before the loss.
-    pub struct LinuxConfig: "linux", "Linux 6.x, net/ipv4/tcp_input.c (tcp_may_undo and its callers)", [] {}
+    pub struct LinuxConfig: "linux", "Linux 6.x, net/ipv4/tcp_input.c (tcp_may_undo and its callers)", [] {
+        /// Largest DupThresh that measured reordering sets.
+        max_reordering: integer(3, 1000) = 300, "net.ipv4.tcp_max_reordering; TCP_MAX_REORDERING is 127 before Linux 3.19";
+    }
 }
 
 impl LinuxConfig {
@@ -32,6 +34,7 @@ impl LinuxConfig {
     pub fn build(self, settings: &Settings) -> Linux {
         Linux {
             settings: *settings,
+            max_reordering: self.max_reordering,
             marker: 0,
             unreported: None,
             retransmitted: 0,
@@ -47,6 +50,7 @@ impl LinuxConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct Linux {
     settings: Settings,
+    max_reordering: u64,
     /// First unacknowledged offset when the episode began (undo_marker).
     marker: u64,
     /// Retransmitted segments without a reported duplicate; `None` if there was no retransmission
@@ -105,7 +109,7 @@ impl Linux {
         if extent == 0 {
             return Actions::NOTHING;
         }
-        let threshold = extent.div_ceil(signs.mss).min(MAX_THRESHOLD) as u32;
+        let threshold = extent.div_ceil(signs.mss).min(self.max_reordering) as u32;
         Actions {
             threshold: (threshold > signs.threshold).then_some(threshold),
             reordering_sign: Some(sign),

@@ -1,6 +1,7 @@
 //! A policy's threshold and freeze.
 
 use super::*;
+use crate::reordering::linux::LinuxConfig;
 
 #[test]
 fn a_raised_threshold_delays_fast_retransmit() {
@@ -25,6 +26,19 @@ fn a_raised_threshold_delays_fast_retransmit() {
         assert_eq!(duplicates(&config, Some(1)), 3, "never less than three");
         assert_eq!(duplicates(&config, Some(7)), 7);
     }
+}
+
+#[test]
+fn linux_has_a_largest_threshold() {
+    let threshold = |max_reordering| {
+        let adapting = LinuxConfig { max_reordering };
+        let config = example().with(|config| config.reordering = adapting.into());
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.fate = late(&[(1, 30)]);
+        at(&mut pair, &[200]);
+        pair.client.subflows[0].sender.loss.duplicates.threshold()
+    };
+    assert_eq!([300, 10, 9, 5].map(threshold), [10, 10, 9, 5]);
 }
 
 #[test]
