@@ -21,6 +21,7 @@ OPTIONS = {
     "runs = ": "--runs ",
     "seed = ": "--seed ",
     "step = ": "--step ",
+    "traces = ": "--traces ",
     "until: at_most = ": "--at-most ",
     "until: ci95 = ": "--ci95 ",
     "vary: ": "--vary ",

@@ -51,6 +51,14 @@ def reproduce(
             "Runs of each simulated scenario. Default: the number of the table or figure."
         ),
     ] = None,
+    traces: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of recorded links for song-2018 fig8: NAME.down, NAME.rtt.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, out_option("tables (Parquet), picture, scenarios simulated")
     ] = None,
@@ -90,7 +98,7 @@ def reproduce(
         print_coverage(paper, as_json=as_json, seed=seed, runs=runs, out=out, folder=stored)
         return
     if paper is None or not wanted:
-        options = {"--seed": seed, "--runs": runs, "--out": out}
+        options = {"--seed": seed, "--runs": runs, "--traces": traces, "--out": out}
         options["--plot"] = pictures[0] if pictures else None
         with wrong_input():
             for option, value in options.items():
@@ -109,7 +117,9 @@ def reproduce(
     for item in wanted:
         folder = out / item if out and len(wanted) > 1 else out
         with failures(), progress("reproducing") as finished:
-            made = api.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
+            made = api.reproduce(
+                paper, item, seed=seed, runs=runs, traces=traces, progress=finished
+            )
         with failures():
             written = store_results(made, folder, pictures)
         if not written:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..engines.simulate import check_runs
@@ -20,7 +22,7 @@ class Item:
     """A table or figure of a paper, identified by ``"song-2018"`` and ``"fig9"``.
 
     `module` and `function` reproduce it. `runs` is the default number of simulated runs of each
-    scenario; None without simulations.
+    scenario; None without simulations. With `traces` it also takes recorded links.
     """
 
     paper: str
@@ -29,15 +31,19 @@ class Item:
     module: str
     runs: int | None = None
     function: str = "reproduce"
+    traces: bool = False
 
 
 # To add an item, add a file with a function `reproduce` and a line here. Several items in one file
 # name their functions. A function takes no arguments if `runs` is None, else `seed`, `runs` and
-# `progress`. For mesh statistics, `runs` are deployments.
+# `progress`, and `traces` if the item has it. For mesh statistics, `runs` are deployments.
 ITEMS = (
     Item("song-2018", "equations", "equations against sums and orders", "song2018.equations"),
     Item("song-2018", "mechanisms", "the virtual network device", "song2018.mechanisms"),
-    Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=1),
+    Item("song-2018", "fig1", "round trips and rates in a train", "song2018.fig1"),
+    Item("song-2018", "first_arrival", "order of arrivals", "song2018.first_arrival", runs=1),
+    Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=3),
+    Item("song-2018", "fig8", "a download in a train", "song2018.fig8", runs=5, traces=True),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018.fig9"),
     Item("song-2018", "fig10", "throughput over delay asymmetry", "song2018.fig10"),
     Item("elahi-2011", "equations", "equations against exact sums", "elahi2011.equations"),
@@ -87,7 +93,7 @@ def items() -> tuple[Item, ...]:
     Examples
     --------
     >>> [item.name for item in items() if item.paper == "song-2018"][:2]
-    ['fig6', 'fig9']
+    ['fig1', 'first_arrival']
     """
     return ITEMS
 
@@ -98,6 +104,7 @@ def reproduce(
     *,
     seed: int | None = None,
     runs: int | None = None,
+    traces: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Reproduction:
     """Reproduce a table or figure of a paper.
@@ -111,6 +118,10 @@ def reproduce(
     runs : int, optional
         Runs of each scenario, with consecutive seeds. Default: the item's number. Only for
         simulated items.
+    traces : path, optional
+        Folder of recorded links, instead of drawn ones, for items that take it (song-2018 fig8).
+        ``NAME.down`` has the times in ms at which 1500 bytes may leave (mahimahi's format),
+        ``NAME.rtt`` lines with a time and the round trip from then on, both in ms.
     progress : callable, optional
         Called with the finished and the total number of runs.
 
@@ -122,8 +133,8 @@ def reproduce(
     Raises
     ------
     ValueError
-        The paper or item is unknown, a number is out of range, or ``seed`` or ``runs`` is given
-        for an item without simulations.
+        The paper or item is unknown, a number is out of range, an option is given for an item
+        that does not take it, or a recorded link is wrong: the message names file and line.
 
     Examples
     --------
@@ -136,6 +147,8 @@ def reproduce(
     found = find(paper, item)
     make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
     made: Reproduction
+    if traces is not None and not found.traces:
+        raise ValueError(f"traces = {os.fspath(traces)}: {paper} {item} takes no recorded links")
     if found.runs is None:
         for name, value in (("seed", seed), ("runs", runs)):
             if value is not None:
@@ -143,7 +156,8 @@ def reproduce(
         made = make()
         return replace(made, origin=began.origin())
     seed, runs = check_runs(1 if seed is None else seed, found.runs if runs is None else runs)
-    made = make(seed=seed, runs=runs, progress=progress)
+    more = {"traces": Path(traces)} if traces is not None else {}
+    made = make(seed=seed, runs=runs, progress=progress, **more)
     seeds = range(seed, seed + runs)
     return replace(made, origin=began.of_several(made.scenarios, seeds))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
@@ -64,7 +65,10 @@ def reproduce() -> Reproduction:
         item="fig10",
         title="Song et al. 2018, figure 10: effect of delay asymmetry on several links",
         source=paper["citation"],
-        comparisons=_comparisons(facts, chosen, settled),
+        comparisons=(
+            *_comparisons(facts, chosen, settled),
+            *_statements(facts, chosen, curves, settled),
+        ),
         draw=lambda: _draw(facts, chosen, curves),
         choices=choices(ALTERNATIVES, chosen, partial(thresholds, facts), digits=1),
         tables={"throughput": curves, "choices": settled},
@@ -166,6 +170,45 @@ def _comparisons(
         reason=of_two,
     )
     return (*rows, two)
+
+
+def _statements(
+    facts: dict[str, Any], chosen: Setting, curves: pl.DataFrame, every: pl.DataFrame
+) -> Iterator[ComparedValue]:
+    """Yield the statements on all panels."""
+    import polars as pl
+
+    several = curves.filter(pl.col("links") > 1).sort("delay_asymmetry_ms")
+    panels = several.group_by("least_delay_ms", "links", maintain_order=True)
+    ends = panels.agg(
+        low=pl.col("throughput_kbps").first(), high=pl.col("throughput_kbps").last()
+    ).sort("least_delay_ms", "links")
+    falls = ends["low"] > ends["high"]
+    yield ComparedValue(
+        "throughput over the asymmetry, two to four links",
+        f"falls in {falls.sum()} of {ends.height} curves",
+        published=facts["throughput_over_asymmetry"],
+        holds=bool(falls.all()),
+    )
+    steps = ends.group_by("least_delay_ms").agg(lower=(pl.col("high").diff() < 0).all())
+    yield ComparedValue(
+        f"throughput with more links, asymmetry {facts['delay_asymmetry_ms'][1]} ms",
+        f"lower in {steps['lower'].sum()} of {steps.height} panels",
+        published=facts["throughput_over_links"],
+        holds=bool(steps["lower"].all()),
+    )
+    ours = thresholds(facts, chosen)
+    rows = facts["four_links_give_what_one_gives"]
+    low, high = (ours[f"four as one at {row['least_delay_ms']} ms"] for row in rows)
+    least = " to ".join(str(row["least_delay_ms"]) for row in rows)
+    yield ComparedValue(
+        f"change of the first threshold from least delay {least} ms",
+        high - low,
+        published=round(rows[1]["delay_asymmetry_ms"] - rows[0]["delay_asymmetry_ms"], 1),
+        unit="ms",
+        digits=1,
+        reason=_of_four(facts, chosen, every),
+    )
 
 
 def _of_four(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:

@@ -8,39 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.song2018 import average_delay_asymmetry
+from .modems import Drawn, Floats, round_trips, stratified
 
-Floats: TypeAlias = NDArray[np.float64]
-Drawn: TypeAlias = Literal["as measured", "alike", "uniform"]
+Selected: TypeAlias = Literal["asymmetry", "rank"]
 
-# The paper names the modems with higher round trips (section 3) without the values: links I, VI,
-# VII and VIII here.
-HIGHER = (0, 5, 6, 7)
-HIGHER_S, LOWER_S = 0.060, 0.045
-SPREAD = 0.4  # standard deviation of the logarithm
-UNIFORM_S = (0.020, 0.200)
 VALUES = 50  # in each link's data set
 COMBINATIONS = 20_000  # number of sampled combinations if there are more
 
 
-def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[Floats, Floats]:
+def groups(
+    links: int, facts: dict[str, Any], drawn: Drawn, seed: int, selected: Selected = "asymmetry"
+) -> tuple[Floats, Floats]:
     """Select groups of delays evenly by their average asymmetry (section 5.1.2).
 
     All combinations of the links' values, or a large random sample, are sorted by average delay
-    asymmetry. `facts` has the paper's statements on figure 6. `drawn` selects the distribution of
-    round trips: log-normal with higher medians for the modems named by the paper (``"as
-    measured"``), log-normal with one median (``"alike"``), or ``"uniform"``.
+    asymmetry. `facts` has the paper's statements on figures 1 and 6. `drawn` selects the
+    distribution of round trips (see `modems`). The groups are at even steps of the
+    ``"asymmetry"``, or of the ``"rank"`` among the sorted combinations.
 
     Returns round trips in seconds, shape (groups, links), rounded to microseconds, and average
     asymmetries in seconds, shape (groups,), ascending.
 
     Examples
     --------
-    >>> delays, asymmetry = groups(3, {"delay_groups": 36}, "as measured", seed=1)
+    >>> from ropewalk.papers.published import published
+    >>> paper = published("song-2018")
+    >>> delays, asymmetry = groups(3, paper["fig1"] | paper["fig6"], "narrow", seed=1)
     >>> delays.shape, bool((np.diff(asymmetry) >= 0).all())
     ((36, 3), True)
     """
     random = np.random.default_rng([seed, links])
-    values = _values(links, drawn, random)
+    normal = stratified(VALUES, len(facts["modems"]), random)
+    values = round_trips(facts, drawn, normal)[:, :links]
     if VALUES**links <= COMBINATIONS:
         picked = np.indices((VALUES,) * links).reshape(links, -1).T
     else:
@@ -48,15 +47,19 @@ def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[
     delays = np.take_along_axis(values, picked, axis=0)
     asymmetry = average_delay_asymmetry(delays)
     order = np.argsort(asymmetry, kind="stable")
-    evenly = np.linspace(0, len(order) - 1, facts["delay_groups"]).round().astype(int)
-    chosen = order[evenly]
+    chosen = order[_evenly(asymmetry[order], facts["delay_groups"], selected)]
     return delays[chosen], asymmetry[chosen]
 
 
-def _values(links: int, drawn: Drawn, random: np.random.Generator) -> Floats:
-    """Return the data sets, shape (values, links)."""
-    if drawn == "uniform":
-        return random.uniform(*UNIFORM_S, size=(VALUES, links)).round(6)
-    higher = [link in HIGHER for link in range(links)]
-    median = np.where(higher, HIGHER_S, LOWER_S) if drawn == "as measured" else LOWER_S
-    return (median * np.exp(random.normal(0, SPREAD, size=(VALUES, links)))).round(6)
+def _evenly(ascending: Floats, count: int, selected: Selected) -> NDArray[np.intp]:
+    """Return places in the sorted asymmetries, each once."""
+    last = len(ascending) - 1
+    if selected == "rank":
+        return np.linspace(0, last, count).round().astype(int)
+    aims = np.linspace(ascending[0], ascending[-1], count)
+    above = np.searchsorted(ascending, aims).clip(1, last)
+    nearer_below = aims - ascending[above - 1] < ascending[above] - aims
+    places = np.arange(count)
+    # Two aims may have the same nearest combination: the later one takes the next.
+    found = np.maximum.accumulate(above - nearer_below - places) + places
+    return np.minimum(found, last - places[::-1])

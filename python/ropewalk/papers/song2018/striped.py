@@ -112,8 +112,8 @@ class Striped:
         )
         return float(predicted) / MBPS
 
-    def of_cycle(self) -> float:
-        """Return the goodput by `striped_cycle`, Mbit/s."""
+    def of_cycle(self) -> tuple[float, float]:
+        """Return the goodput by `striped_cycle`, Mbit/s, and the longest wait for an answer, s."""
         done = transfer(
             self._rates,
             self.delays_s,
@@ -124,7 +124,8 @@ class Striped:
             ack_every=self.facts["ack_every_segments"],
             sack=self.sack,
         )
-        return self.transfer_bytes / done.time_s / MBPS
+        handshake_s = max(self.delays_s)
+        return self.transfer_bytes / done.time_s / MBPS, max(handshake_s, done.longest_silence_s)
 
     def of_rule(self) -> float:
         """Return the rate of four segments in the largest delay, Mbit/s."""
