@@ -188,6 +188,8 @@ def _statements(
         "throughput over the asymmetry, two to four links",
         f"falls in {falls.sum()} of {ends.height} curves",
         published=facts["throughput_over_asymmetry"],
+        reason="The asymmetry grows at the same least delay, so the other delays grow, and each "
+        "round with them.",
         holds=bool(falls.all()),
     )
     steps = ends.group_by("least_delay_ms").agg(lower=(pl.col("high").diff() < 0).all())
@@ -195,6 +197,8 @@ def _statements(
         f"throughput with more links, asymmetry {facts['delay_asymmetry_ms'][1]} ms",
         f"lower in {steps['lower'].sum()} of {steps.height} panels",
         published=facts["throughput_over_links"],
+        reason="One link has the least delay here. So with more links, more rounds begin on a "
+        "link with a larger one.",
         holds=bool(steps["lower"].all()),
     )
     ours = thresholds(facts, chosen)
