@@ -127,10 +127,11 @@ fn refused(key: &str, allowed: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{kernel, testing};
+    use crate::kernel;
 
     fn lines_of(text: &str) -> Result<[Vec<String>; 2], Error> {
-        let scenario = testing::scenario(text);
+        let mut traces = |_: &str| Ok("0 5\n".to_owned());
+        let scenario = Scenario::parse(text, "netem.toml", &[], &mut traces).unwrap();
         let metrics = kernel::route_metrics(&scenario.measured_flow().transport);
         lines(&scenario, &AddressPlan::new(&scenario, 1500, metrics))
     }
@@ -171,6 +172,12 @@ mod tests {
         assert_eq!(
             lines_of(outage).unwrap_err().to_string(),
             "link.a.down = ...: not with the netem emulator; allowed here: no outage"
+        );
+        let recorded =
+            "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\njitter = { trace = \"a.delays\" }\n";
+        assert_eq!(
+            lines_of(recorded).unwrap_err().to_string(),
+            "link.a.jitter = ...: not with the netem emulator; allowed here: an amount"
         );
     }
 }
