@@ -159,11 +159,12 @@ def test_figure_9_of_song(made):
         (row["bandwidth_asymmetry_kbps"], row["delay_asymmetry_ms"]): row["throughput_kbps"]
         for row in by_links[4,].iter_rows(named=True)
     }
-    rates, delays, relative = found.comparisons
+    rates, delays, relative, most = found.comparisons
     assert at[0, 35] / at[700, 35] == pytest.approx(rates.ours)
     assert at[700, 0] / at[700, 35] == pytest.approx(delays.ours)
     assert rates.ours < 1 < delays.ours
     assert relative.met
+    assert most.met
     held = found.tables["choices"].filter(pl.col("held_delay") == "least")
     bands = held.group_by("held_rate").agg(
         low=pl.col("drop over bandwidth asymmetry").min(),

@@ -96,6 +96,7 @@ def reproduce() -> Reproduction:
                 holds=ours[DELAY_DROP] > ours[RATE_DROP],
                 reason=reasons[DELAY_DROP],
             ),
+            _most_obvious(facts, chosen),
         ),
         draw=lambda: _draw(table),
         choices=choices(ALTERNATIVES, chosen, partial(drops, facts)),
@@ -124,11 +125,11 @@ def heat_maps(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
     )
 
 
-def drops(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
-    """Return the factor by which four links' throughput drops at the end of each axis."""
+def drops(facts: dict[str, Any], setting: Setting, links: int = 4) -> dict[str, float]:
+    """Return the factor by which the throughput drops at the end of each axis."""
     rate_end, delay_end = facts["bandwidth_asymmetry_kbps"][1], facts["delay_asymmetry_ms"][1]
     rate, delay = np.array([0, rate_end, rate_end]), np.array([delay_end, 0, delay_end])
-    equal_rates, equal_delays, unequal = _throughput(facts, setting, 4, rate, delay).tolist()
+    equal_rates, equal_delays, unequal = _throughput(facts, setting, links, rate, delay).tolist()
     return {RATE_DROP: equal_rates / unequal, DELAY_DROP: equal_delays / unequal}
 
 
@@ -175,6 +176,23 @@ def _values(
     return np.asarray(
         values
         + (of(with_asymmetry(least, most, links, spread)) - of(values, axis=-1, keepdims=True))
+    )
+
+
+def _most_obvious(facts: dict[str, Any], chosen: Setting) -> ComparedValue:
+    """Compare how much delay asymmetry dominates, over the numbers of links."""
+    found = {links: drops(facts, chosen, links) for links in facts["links"] if links > 1}
+    ratios = {links: of[DELAY_DROP] / of[RATE_DROP] for links, of in found.items()}
+    most = max(ratios, key=ratios.__getitem__)
+    listed = ", ".join(f"{ratio:.2f} over {links}" for links, ratio in ratios.items())
+    return ComparedValue(
+        "number of links with the largest of these ratios",
+        most,
+        published=facts["most_obvious_links"],
+        unit="links",
+        digits=0,
+        band=(facts["most_obvious_links"],) * 2,
+        reason=f"The ratio is {listed} links.",
     )
 
 
