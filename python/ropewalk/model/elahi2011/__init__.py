@@ -12,7 +12,9 @@ out of bounds.
 
 In addition to the paper's equations, `mean_packets` and `throughput` give the queue's true mean
 and rate: the paper's N_s (7) ignores packets in send buffers and losses, and its GP (11) vanishes
-at low load. `ropewalk.model.elahi2011.sojourn` has the distribution of the delay.
+at low load. `ropewalk.model.elahi2011.sojourn` has the distribution of the delay,
+`ropewalk.model.elahi2011.transient` the queue over time, and `ropewalk.model.elahi2011.receiver` a
+receiver that reads at its own rate.
 
 References
 ----------
