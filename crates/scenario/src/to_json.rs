@@ -229,6 +229,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
             own("device", device.kind.name().into());
         }
         Protocol::Aggregation(aggregation) => {
+            own("header", aggregation.header.as_u64().into());
             own("main_buffer", aggregation.main_buffer.as_u64().into());
             let sizes = [
                 ("packet", aggregation.packet),

@@ -322,6 +322,7 @@ fn write_protocol(out: &mut String, flow: &Flow) {
         Protocol::Aggregation(aggregation) => {
             let sizes = [
                 ("packet", aggregation.packet),
+                ("header", Some(aggregation.header)),
                 ("main_buffer", Some(aggregation.main_buffer)),
                 ("notsent_lowat", aggregation.notsent_lowat),
             ];

@@ -204,6 +204,8 @@ fn in_transport() {
             "protocol = 'aggregation'\ncongestion = 'lia'",
             "protocol = 'mptcp'\nscheduler = 'earliest-arrival'",
             "protocol = 'mptcp'\nnotsent_lowat = '16 KiB'",
+            "protocol = 'mptcp'\nheader = '8 B'",
+            "protocol = 'aggregation'\nheader = '0 B'",
             "protocol = 'aggregation'\nsend_buffer = '50'",
             "protocol = 'aggregation'\nsend_buffer = '1.5 packets'",
             "protocol = 'aggregation'\nsend_buffer = '0 packets'",

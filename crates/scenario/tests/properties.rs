@@ -109,6 +109,7 @@ const KEYS: &[&str] = &[
     "transport.segment",
     "transport.send_buffer",
     "transport.packet",
+    "transport.header",
     "transport.main_buffer",
     "transport.notsent_lowat",
     "transport.initial_window",

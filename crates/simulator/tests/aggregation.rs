@@ -43,6 +43,23 @@ fn aggregation_over_one_link_equals_tcp_without_headers() {
     assert!((0.985..1.0).contains(&(bas / tcp)), "{bas} of {tcp}");
 }
 
+/// elahi-2011, section 2: a header of 8 bytes is 0.4 % of a packet of 2 KB.
+#[test]
+fn a_header_costs_its_length_on_the_link() {
+    let link = [link("link", "10 Mbit/s", "")];
+    let goodput = |header: &str| {
+        let transport = format!("{BAS}\npacket = \"2 KiB\"\n{header}");
+        summary(&link, &transport, "").goodput_mbps
+    };
+    let usual = goodput("");
+    assert_eq!(goodput("header = \"16 B\""), usual);
+    for bytes in [8, 100, 500] {
+        let ratio = goodput(&format!("header = \"{bytes} B\"")) / usual;
+        let expected = (2048.0 + 16.0) / (2048.0 + f64::from(bytes));
+        assert!((ratio / expected - 1.0).abs() < 0.002, "{bytes} B: {ratio}");
+    }
+}
+
 /// A timer in the past fires at once; time does not go back (which the run itself asserts).
 #[test]
 fn overdue_timer_fires_at_once() {

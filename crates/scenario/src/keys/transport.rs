@@ -144,6 +144,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
          buffer grows, and the connection's is their sum. Off with `aggregation`."
     ),
     PACKET,
+    HEADER,
     MAIN_BUFFER,
     NOTSENT_LOWAT,
     key(
@@ -346,7 +347,15 @@ pub(super) const PACKET: Key = key(
     "packet",
     LENGTH,
     Default::Words("5 ms of the carrier's rate, at least 1400 B"),
-    "Payload of a frame; its header takes 16 bytes more (`aggregation`).",
+    "Payload of a frame, without its `header` (`aggregation`).",
+);
+
+pub(super) const HEADER: Key = key(
+    "header",
+    Kind::bytes(Bytes::new(1), Bytes::new(1024)),
+    Default::Words("16 B, the gateway's"),
+    "Header of a data frame, simulated alone (`aggregation`). Elahi et al. (2011) have 8 B: an association \
+     identifier and a sequence number of 32 bits each.",
 );
 
 pub(super) const MAIN_BUFFER: Key = key(

@@ -55,6 +55,9 @@ pub struct Aggregation {
     pub scheduling: SchedulerConfig,
     /// Payload of a frame; `None`: adapts to the connection's rate.
     pub packet: Option<Bytes>,
+    /// Header of a data frame, 16 bytes in the gateway's protocol. Only the lengths on the links follow it: the
+    /// association counts the gateway's header in its estimates.
+    pub header: Bytes,
     /// Main send buffer: limit of data not assigned to a connection.
     pub main_buffer: Bytes,
     /// Limit of unsent data in a connection (TCP_NOTSENT_LOWAT); `None`: two frames.

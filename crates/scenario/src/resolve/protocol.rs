@@ -16,6 +16,8 @@ use crate::section::{Section, name_list};
 const ONLY_WITH_AGGREGATION: Problem = Problem::OnlyWith(r#"protocol = "aggregation""#);
 /// Packet size of elahi-2011, section 5.
 const PACKET: Bytes = Bytes::new(2048);
+/// Header of a data frame in the gateway's protocol.
+const HEADER: Bytes = Bytes::new(DATA_HEADER_LEN as u64);
 const MAIN_BUFFER_PACKETS: u64 = 150;
 const SEND_BUFFER_PACKETS: u64 = 50;
 /// Linux's largest send buffer of a socket (`tcp_wmem`).
@@ -47,7 +49,7 @@ pub(super) fn protocol(
         _ => Protocol::Tcp,
     };
     if !matches!(protocol, Protocol::Aggregation(_)) {
-        for key in ["packet", "main_buffer", "notsent_lowat"] {
+        for key in ["packet", "header", "main_buffer", "notsent_lowat"] {
             if section.has(key) {
                 section.add_error(key, ONLY_WITH_AGGREGATION, report);
             }
@@ -70,16 +72,16 @@ pub(super) fn set_send_buffer(
     report: &mut Report,
 ) {
     let given = section.get("send_buffer").map(|Packets(count)| count);
-    let Protocol::Aggregation(Aggregation { packet, .. }) = protocol else {
+    let Protocol::Aggregation(aggregation) = protocol else {
         if given.is_some() {
             let error = section.add_error("send_buffer", ONLY_WITH_AGGREGATION, report);
             error.allowed = Some(Bytes::ALLOWED.to_owned());
         }
         return;
     };
-    let usual = (packet.is_some() && !section.has("send_buffer")).then_some(SEND_BUFFER_PACKETS);
-    if let Some(count) = given.or(usual) {
-        config.send_buffer.size = with_headers(*packet, count);
+    let fixed = aggregation.packet.is_some() && !section.has("send_buffer");
+    if let Some(count) = given.or(fixed.then_some(SEND_BUFFER_PACKETS)) {
+        config.send_buffer.size = with_headers(aggregation, count);
     }
 }
 
@@ -96,7 +98,7 @@ pub(super) fn check_buffers(
     let Some(payload) = aggregation.packet else {
         return;
     };
-    let packet = with_headers(aggregation.packet, 1);
+    let packet = with_headers(aggregation, 1);
     if config.send_buffer.size < packet && section.none_wrong(&["send_buffer", "packet"]) {
         let limit = format!("a packet with its header ({packet})");
         section.add_error("send_buffer", Problem::BelowLeast(limit), report);
@@ -145,6 +147,10 @@ fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
             None => EarliestArrivalConfig::DEFAULT.into(),
         }),
         packet,
+        header: section
+            .get("header")
+            .or_else(|| base.map(|base| base.header))
+            .unwrap_or(HEADER),
         main_buffer: main_buffer.unwrap_or(usual),
         notsent_lowat: section
             .get("notsent_lowat")
@@ -189,9 +195,9 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));
 }
 
-fn with_headers(packet: Option<Bytes>, packets: u64) -> Bytes {
-    let packet = packet.unwrap_or(PACKET).as_u64();
-    Bytes::new(packets * (packet + DATA_HEADER_LEN as u64))
+fn with_headers(aggregation: &Aggregation, packets: u64) -> Bytes {
+    let packet = aggregation.packet.unwrap_or(PACKET).as_u64();
+    Bytes::new(packets * (packet + aggregation.header.as_u64()))
 }
 
 fn without_headers(packet: Option<Bytes>, packets: u64) -> Bytes {

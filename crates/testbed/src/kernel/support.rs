@@ -2,6 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, FlowOrigin, Protocol, Scenario, Traffic};
+use ropewalk_striping::DATA_HEADER_LEN;
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
 use super::{MAX_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
@@ -61,6 +62,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
                 let value = format!("\"{lowat}\"");
                 let reason = "the gateway lets about two frames wait";
                 return refuse("notsent_lowat", value, reason, "the key left out");
+            }
+            let usual = Bytes::new(DATA_HEADER_LEN as u64);
+            if aggregation.header != usual {
+                let value = format!("\"{}\"", aggregation.header);
+                let reason = "the gateway's data frames have its own header";
+                return refuse("header", value, reason, &format!("\"{usual}\""));
             }
         }
     }
@@ -369,6 +376,10 @@ mod tests {
             (
                 "protocol = \"aggregation\"\nnotsent_lowat = \"16 KiB\"",
                 "transport.notsent_lowat = \"16 KiB\": the gateway lets about two frames wait; allowed here: the key left out",
+            ),
+            (
+                "protocol = \"aggregation\"\nheader = \"8 B\"",
+                "transport.header = \"8 B\": the gateway's data frames have its own header; allowed here: \"16 B\"",
             ),
             (
                 "subflows_per_path = 5",

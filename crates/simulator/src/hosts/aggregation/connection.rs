@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
@@ -115,13 +115,13 @@ impl CarrierConnection {
         self.ends[end].poll_event()
     }
 
-    pub(crate) fn put(&mut self, end: usize, frame: Frame<Length>) {
-        let payload = match &frame {
-            Frame::Data { payload, .. } => payload.len(),
-            _ => 0,
-        };
+    /// Writes a frame; `data_header` is the length of the header if the frame has data.
+    pub(crate) fn put(&mut self, end: usize, frame: Frame<Length>, data_header: Bytes) {
         let stream = &mut self.streams[end];
-        stream.end += (frame.header_len() + payload) as u64;
+        stream.end += match &frame {
+            Frame::Data { payload, .. } => data_header.as_u64() + payload.len() as u64,
+            other => other.header_len() as u64,
+        };
         stream.frames.push_back((stream.end, frame));
         self.changed[end] = true;
         self.write(end);

@@ -29,6 +29,7 @@ use connection::CarrierConnection;
 use dialling::PathState;
 use dirty::DirtyTracker;
 use receiving::Received;
+use transmit::SocketSettings;
 use writer::Writer;
 
 /// Dials before the application starts are never abandoned.
@@ -47,7 +48,7 @@ pub(crate) struct Aggregation {
     terms: Vec<Terms>,
     config: Arc<Config>,
     main_buffer: Bytes,
-    notsent_lowat: Option<Bytes>,
+    socket: SocketSettings,
     /// Random keys of the connections.
     random: Pcg64Mcg,
     /// End that writes first, and opens the stream.
@@ -112,7 +113,11 @@ impl Aggregation {
                 config.send_buffer.autotuning = false;
             })),
             main_buffer: aggregation.main_buffer,
-            notsent_lowat: aggregation.notsent_lowat,
+            socket: SocketSettings {
+                send_buffer: config.send_buffer.size,
+                low_water: aggregation.notsent_lowat,
+                data_header: aggregation.header,
+            },
             random,
             first,
             begun: false,

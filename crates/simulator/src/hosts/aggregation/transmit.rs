@@ -1,7 +1,7 @@
 //! Transfer of frames from the association to the sockets of its carriers.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::{Association, CarrierId, Length};
+use ropewalk_striping::{Association, CarrierId, DATA_HEADER_LEN, Length};
 
 use super::Aggregation;
 use super::connection::SocketLimits;
@@ -35,10 +35,7 @@ impl Aggregation {
         };
         let core = &mut self.ends[end];
         loop {
-            if !connection.takes_more(
-                end,
-                socket_limits(self.config.send_buffer.size, self.notsent_lowat, core, id),
-            ) {
+            if !connection.takes_more(end, self.socket.limits(core, id)) {
                 connection.blocked[end] = true;
                 core.blocked(id);
                 return;
@@ -46,7 +43,7 @@ impl Aggregation {
             match core.poll_transmit(now, id) {
                 Some(frame) => {
                     self.pass.gave = true;
-                    connection.put(end, frame);
+                    connection.put(end, frame, self.socket.data_header);
                 }
                 None => return,
             }
@@ -61,15 +58,7 @@ impl Aggregation {
         }
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]
-            && connection.takes_more(
-                end,
-                socket_limits(
-                    self.config.send_buffer.size,
-                    self.notsent_lowat,
-                    &self.ends[end],
-                    id,
-                ),
-            )
+            && connection.takes_more(end, self.socket.limits(&self.ends[end], id))
         {
             connection.blocked[end] = false;
             self.ends[end].writable(id);
@@ -77,17 +66,27 @@ impl Aggregation {
     }
 }
 
-/// Returns when the socket of a carrier takes more: whole frames that fit the send buffer, while fewer than
-/// two frames are unsent, unless the scenario sets another limit.
-fn socket_limits(
-    send_buffer: Bytes,
-    low_water: Option<Bytes>,
-    core: &Association<Length>,
-    id: CarrierId,
-) -> SocketLimits {
-    let frame = core.frame_len(id).map_or(1, Bytes::as_u64);
-    SocketLimits {
-        frame: frame.min(send_buffer.as_u64()),
-        low_water: low_water.map_or(2 * frame, Bytes::as_u64),
+/// Settings of the sockets of all carriers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SocketSettings {
+    pub(super) send_buffer: Bytes,
+    /// Limit of unsent data; `None`: two frames.
+    pub(super) low_water: Option<Bytes>,
+    /// Header of a data frame.
+    pub(super) data_header: Bytes,
+}
+
+impl SocketSettings {
+    /// Returns when the socket of a carrier takes more: whole frames that fit the send buffer, while fewer
+    /// than two frames are unsent, unless the scenario sets another limit.
+    fn limits(&self, core: &Association<Length>, id: CarrierId) -> SocketLimits {
+        let frame = core.frame_len(id).map_or(1, |with_header| {
+            let payload = with_header.as_u64() - DATA_HEADER_LEN as u64;
+            payload + self.data_header.as_u64()
+        });
+        SocketLimits {
+            frame: frame.min(self.send_buffer.as_u64()),
+            low_water: self.low_water.map_or(2 * frame, Bytes::as_u64),
+        }
     }
 }
