@@ -286,6 +286,10 @@ fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
         ("send_buffer", config.send_buffer.size.to_parsed()),
         ("ip_version", config.ip_version.to_parsed()),
         ("subflows_per_path", config.subflows.per_path.to_parsed()),
+        (
+            "wait_for_subflows",
+            config.subflows.wait_for_all.to_parsed(),
+        ),
     ] {
         line(out, key, &value.to_toml());
     }

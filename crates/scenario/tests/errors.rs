@@ -206,6 +206,7 @@ fn in_transport() {
             "protocol = 'mptcp'\nnotsent_lowat = '16 KiB'",
             "protocol = 'mptcp'\nheader = '8 B'",
             "protocol = 'aggregation'\nheader = '0 B'",
+            "protocol = 'mptcp'\nwait_for_subflows = true",
             "protocol = 'aggregation'\nsend_buffer = '50'",
             "protocol = 'aggregation'\nsend_buffer = '1.5 packets'",
             "protocol = 'aggregation'\nsend_buffer = '0 packets'",

@@ -250,3 +250,50 @@ fn ack_has_64_bytes_and_syn_ack_52() {
     assert_eq!(milliseconds(one - fast_one), 52.0);
     assert_eq!(milliseconds(two - fast_two), 52.0 + 64.0);
 }
+
+/// Runs a transfer over links of 50 and 1 ms; the second subflow opens after its own handshake, which follows
+/// an exchange of addresses on the first: after 202 ms.
+fn over_unequal_delays(bytes: u64, waits: bool) -> Summary {
+    let text = format!(
+        r#"
+        duration = "20 s"
+
+        [[link]]
+        name = "first"
+        rate = "100 Mbit/s"
+        delay = "50 ms"
+
+        [[link]]
+        name = "second"
+        rate = "100 Mbit/s"
+        delay = "1 ms"
+
+        [transport]
+        profile = "mptcp-ns3"
+        segment = "1400 B"
+        wait_for_subflows = {waits}
+
+        [traffic]
+        size = "{bytes} B"
+        "#
+    );
+    run(&text, 1).summary
+}
+
+#[test]
+fn without_waiting_data_begin_on_the_first_subflow() {
+    let one = over_unequal_delays(1400, false);
+    let completion = one.completion_s.expect("it is over");
+    assert!((0.15..0.151).contains(&completion), "{completion}");
+    assert_eq!(one.subflows[1].segments_sent, 0);
+    let six = over_unequal_delays(6 * 1400, false);
+    assert!(six.subflows[1].segments_sent > 0, "{:?}", six.subflows);
+}
+
+#[test]
+fn data_wait_for_all_subflows() {
+    let two = over_unequal_delays(2 * 1400, true);
+    let completion = two.completion_s.expect("it is over");
+    assert!((0.252..0.253).contains(&completion), "{completion}");
+    assert_eq!([0, 1].map(|of| two.subflows[of].segments_sent), [1, 1]);
+}

@@ -332,6 +332,11 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "Number of subflows on each path (`mptcp`)."
     ),
     setting!(
+        "wait_for_subflows" => subflows.wait_for_all,
+        Kind::Boolean,
+        "Send no data before all subflows are open, for at most 1 s (profile `mptcp-ns3`)."
+    ),
+    setting!(
         ip_version,
         words!(IpVersion),
         "IP version. Its header takes 20 bytes (IPv4) or 40 bytes (IPv6) per packet."

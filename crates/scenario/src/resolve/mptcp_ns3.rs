@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 
 const OTHERS: &str = r#"profile = "linux", "ns-3" or "rfc""#;
-const ITS_OWN: [&str; 7] = [
+const ITS_OWN: [&str; 8] = [
     "congestion",
     "ip_version",
     "reordering",
@@ -17,6 +17,7 @@ const ITS_OWN: [&str; 7] = [
     "segment",
     "send_buffer",
     "subflows_per_path",
+    "wait_for_subflows",
 ];
 
 pub(super) fn check(
@@ -30,6 +31,10 @@ pub(super) fn check(
         if profile == Profile::MptcpNs3 {
             let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
             section.add_error("profile", problem, report);
+        }
+        if config.subflows.wait_for_all && section.has("wait_for_subflows") {
+            let problem = Problem::OnlyWith(r#"profile = "mptcp-ns3""#);
+            section.add_error("wait_for_subflows", problem, report);
         }
         return;
     }

@@ -1,9 +1,9 @@
 //! MPTCP of an ns-3 module (profile `mptcp-ns3`): sender, receiver, and the opening of subflows.
 //!
-//! All subflows are opened at once, each with its own SYN and SYN-ACK; an unanswered SYN is retransmitted.
-//! In the module the other subflows follow the first, after an exchange of addresses. Its example program
-//! writes nothing for a second, so all are open before data. The papers do not describe the module's
-//! headers: packets have the lengths of RFC 8684 for the same content.
+//! As in the module, the other subflows follow the first after an exchange of addresses. The papers do not
+//! describe the module's headers: packets have the lengths of RFC 8684 for the same content.
+
+mod opening;
 
 use std::collections::VecDeque;
 
@@ -18,9 +18,13 @@ use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sending
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
 use crate::sink::Sink;
+use opening::{Message, Opening};
 
-/// Timeout of the first SYN (RFC 6298, 2.1); it doubles with each retransmission.
-const SYN_TIMEOUT: Time = Time::from_secs(1);
+const SYN: Flags = Flags::SYN.with(Flags::TIMESTAMPS);
+/// Mark of addresses; no other segment has these flags.
+const ADDRESSES: Flags = Flags::SYN.with(Flags::ACK).with(Flags::TIMESTAMPS);
+/// ADD_ADDR of an IPv4 address (RFC 8684, 3.4.1), one for each subflow.
+const ADD_ADDR_LEN: u32 = 16;
 const DATA: Flags = Flags::TIMESTAMPS
     .with(Flags::DATA_ACK)
     .with(Flags::DATA_SEQ_64);
@@ -33,25 +37,12 @@ const ACK: Flags = Flags::ACK
 pub(crate) struct MptcpNs3 {
     sender: Sender,
     receiver: Receiver,
-    dials: Vec<Dial>,
-    answers: VecDeque<usize>,
+    opening: Opening,
+    /// Messages that the server must answer.
+    answers: VecDeque<Message>,
     headers: u32,
     /// Random losses of ACKs, for F-RTO.
     random: Pcg64Mcg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dial {
-    Closed,
-    Due {
-        attempt: u32,
-    },
-    /// Sent this many times, and retransmitted at `again`.
-    Sent {
-        attempt: u32,
-        again: Time,
-    },
-    Open,
 }
 
 impl MptcpNs3 {
@@ -70,7 +61,7 @@ impl MptcpNs3 {
         MptcpNs3 {
             sender,
             receiver: Receiver::new(settings.policy, subflows),
-            dials: vec![Dial::Closed; subflows],
+            opening: Opening::new(subflows, settings.wait_for_all),
             answers: VecDeque::new(),
             headers,
             random,
@@ -79,18 +70,14 @@ impl MptcpNs3 {
 
     /// Applies new terms; the module uses only costs.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
-        for subflow in 0..self.dials.len() {
+        for subflow in 0..self.sender.subflows() {
             self.sender
                 .set_cost(subflow, terms[subflow % terms.len()].cost);
         }
     }
 
     pub(crate) fn start(&mut self, _: Time) {
-        for dial in &mut self.dials {
-            if *dial == Dial::Closed {
-                *dial = Dial::Due { attempt: 1 };
-            }
-        }
+        self.opening.start();
     }
 
     pub(crate) fn handle_packet<R: EventRecorders>(
@@ -100,58 +87,35 @@ impl MptcpNs3 {
         _: &mut R,
     ) -> Delivered {
         let (segment, subflow) = (packet.segment, packet.subflow);
-        let opens = segment.flags.contains(Flags::SYN);
         let mut delivered = 0;
-        if packet.end == SERVER {
-            match opens {
-                true => self.answers.push_back(subflow),
-                false => delivered = self.receiver.handle(&data(subflow, segment)),
+        match (packet.end, message(subflow, segment)) {
+            (SERVER, Some(message)) => self.answers.push_back(message),
+            (SERVER, None) => delivered = self.receiver.handle(&data(subflow, segment)),
+            (_, Some(message)) => {
+                self.opening.handle_answer(now, message);
+                self.open(now);
             }
-        } else if opens {
-            self.open(subflow);
-        } else {
-            let (sender, random) = (&mut self.sender, &mut self.random);
-            let draw = || random.next_u32() as f64 / (f64::from(u32::MAX) + 1.0);
-            sender.handle(now, &ack(subflow, segment), draw);
+            (_, None) => {
+                let (sender, random) = (&mut self.sender, &mut self.random);
+                let draw = || random.next_u32() as f64 / (f64::from(u32::MAX) + 1.0);
+                sender.handle(now, &ack(subflow, segment), draw);
+            }
         }
         Delivered { bytes: delivered }
     }
 
-    fn open(&mut self, subflow: usize) {
-        if let Dial::Sent { .. } = self.dials[subflow] {
-            self.sender.open(subflow);
-            self.dials[subflow] = Dial::Open;
-        }
-    }
-
     pub(crate) fn handle_timeout<R: EventRecorders>(&mut self, now: Time, end: usize, _: &mut R) {
-        if end != CLIENT {
-            return;
-        }
-        self.sender.handle_timeout(now);
-        for dial in &mut self.dials {
-            if let Dial::Sent { attempt, again, .. } = *dial
-                && again <= now
-            {
-                *dial = Dial::Due {
-                    attempt: attempt + 1,
-                };
-            }
+        if end == CLIENT {
+            self.sender.handle_timeout(now);
+            self.opening.handle_timeout(now);
+            self.open(now);
         }
     }
 
-    /// Returns the first SYN that is due, as sent now.
-    fn poll_syn(&mut self, now: Time) -> Option<usize> {
-        let due = |dial: &Dial| matches!(dial, Dial::Due { .. });
-        let subflow = self.dials.iter().position(due)?;
-        if let Dial::Due { attempt } = self.dials[subflow] {
-            let doublings = (attempt - 1).min(6);
-            self.dials[subflow] = Dial::Sent {
-                attempt,
-                again: now + SYN_TIMEOUT * (1 << doublings),
-            };
+    fn open(&mut self, now: Time) {
+        while let Some(subflow) = self.opening.poll_open(now) {
+            self.sender.open(subflow);
         }
-        Some(subflow)
     }
 
     /// Returns no key: captures do not show its packets.
@@ -253,15 +217,21 @@ impl SendingHost for MptcpNs3 {
         _: &mut R,
     ) -> Option<Outgoing> {
         let opening = match end {
-            CLIENT => self.poll_syn(now),
+            CLIENT => self.opening.poll_transmit(now),
             _ => self.answers.pop_front(),
         };
-        if let Some(subflow) = opening {
+        if let Some(message) = opening {
+            let (flags, addresses) = match message {
+                Message::Syn(_) => (SYN, 0),
+                Message::Addresses => (ADDRESSES, self.subflows() as u32),
+            };
             *segment = Segment {
-                flags: Flags::SYN.with(Flags::TIMESTAMPS),
+                flags,
                 ..Segment::EMPTY
             };
-            return Some(self.outgoing(end, subflow, segment));
+            let mut outgoing = self.outgoing(end, message.subflow(), segment);
+            outgoing.size += ADD_ADDR_LEN * addresses;
+            return Some(outgoing);
         }
         let subflow = if end == CLIENT {
             let data = self.sender.poll_transmit(now)?;
@@ -292,11 +262,17 @@ impl SendingHost for MptcpNs3 {
         if end != CLIENT {
             return [None, None];
         }
-        let dials = self.dials.iter().filter_map(|dial| match dial {
-            Dial::Sent { again, .. } => Some(*again),
-            Dial::Closed | Dial::Due { .. } | Dial::Open => None,
-        });
-        [dials.chain(self.sender.poll_timeout()).min(), None]
+        let timers = [self.opening.poll_timeout(), self.sender.poll_timeout()];
+        [timers.into_iter().flatten().min(), None]
+    }
+}
+
+/// Message of the opening in a segment, if any.
+fn message(subflow: usize, segment: &Segment) -> Option<Message> {
+    match segment.flags {
+        SYN => Some(Message::Syn(subflow)),
+        ADDRESSES => Some(Message::Addresses),
+        _ => None,
     }
 }
 

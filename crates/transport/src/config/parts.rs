@@ -180,6 +180,9 @@ pub struct ReceiveBufferConfig {
 pub struct SubflowsConfig {
     /// Number of MPTCP subflows on each path.
     pub per_path: u32,
+    /// Send no data before all subflows are open, for at most a second. Only the ns-3 module's MPTCP
+    /// ([`mptcp_ns3`](crate::mptcp_ns3)) waits.
+    pub wait_for_all: bool,
     /// Share the window among subflows as Linux does (`ack_update_msk`, `mptcp_data_queue_ofo`,
     /// `mptcp_cleanup_rbuf`, `__mptcp_retrans`). A data acknowledgement counts from the window that its
     /// subflow received last. The receiver drops data beyond its window although the subflow has acknowledged

@@ -85,6 +85,7 @@ fn linux() -> Config {
         nagle: true,
         subflows: SubflowsConfig {
             per_path: 1,
+            wait_for_all: false,
             linux_window: true,
             opportunistic_retransmission: false,
             penalisation: false,
@@ -154,6 +155,8 @@ fn mptcp_ns3() -> Config {
         // gomez-2014's code; its receive buffer is unlimited.
         config.send_buffer.size = Bytes::new(90_000_000);
         config.receive_buffer.size = Bytes::new(90_000_000);
+        // The module's example program writes once all subflows are open.
+        config.subflows.wait_for_all = true;
     })
 }
 

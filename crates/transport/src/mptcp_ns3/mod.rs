@@ -79,6 +79,8 @@ pub struct Settings {
     pub send_buffer: Bytes,
     /// A partial segment waits for more data.
     pub waits_for_full: bool,
+    /// No data are sent before all subflows are open, for at most a second.
+    pub wait_for_all: bool,
     /// MPTCP-TSC in place of round robin, as Park et al. 2014 added it to the module.
     pub traffic_split: Option<TrafficSplitConfig>,
 }
@@ -106,6 +108,7 @@ impl Settings {
             segment: config.segment,
             send_buffer: config.send_buffer.size,
             waits_for_full: config.nagle,
+            wait_for_all: config.subflows.wait_for_all,
         })
     }
 }

@@ -123,6 +123,7 @@ impl Windows {
                 segment: Bytes::new(MSS),
                 send_buffer: Bytes::from_mib(1),
                 waits_for_full: true,
+                wait_for_all: true,
                 traffic_split: None,
             },
             2,
