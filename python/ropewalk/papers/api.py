@@ -54,6 +54,8 @@ ITEMS = (
     Item("elahi-2011", "fig5", "the rates of table 1 as a picture", "elahi2011.fig5", runs=5),
     Item("gomez-2014", "equations", "windows against the equations", "gomez2014.equations"),
     Item("gomez-2014", "mechanisms", "MPTCP over two links", "gomez2014.mechanisms"),
+    Item("elahi-2011", "text", "statements of the text", "elahi2011.claims", runs=1),
+    Item("elahi-2011", "transient", "the queue before its steady state", "elahi2011.over_time"),
     Item("gomez-2014", "fig3a", "TCP over two radio hops", "gomez2014.fig3", 10, "fig3a"),
     Item("gomez-2014", "fig3b", "MPTCP on one channel", "gomez2014.fig3", 10, "fig3b"),
     Item("gomez-2014", "fig3c", "MPTCP on two channels", "gomez2014.fig3", 10, "fig3c"),

@@ -139,11 +139,10 @@ def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
         f"{_percent(table, 'analytic', 'departure')} of them, so its agreement is chance. The "
         "paper states neither the Mbit nor the framing, which makes this likely but not certain "
         "(the item table1 has other framings). The simulation uses the gateway's "
-        f"aggregator, whose headers have {HEADER} bytes instead of the paper's "
-        f"{system()['header_bytes']}, and whose windows are acknowledged on the fastest "
-        "connection: some tenths of a per cent. The paper's "
-        f"{download['minutes']} minutes for {download['megabytes']} MB at {download['mbps']} "
-        f"Mbit/s are {minutes:.2f} with 2^20 bytes and 10^6 bit."
+        f"aggregator with the paper's headers of {HEADER} bytes; its windows are acknowledged on "
+        f"the fastest connection. The paper's {download['minutes']} minutes for "
+        f"{download['megabytes']} MB at {download['mbps']} Mbit/s are {minutes:.2f} with 2^20 "
+        "bytes and 10^6 bit."
     )
 
 

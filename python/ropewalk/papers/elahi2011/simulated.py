@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from ...results import Results
 
-HEADER = 16  # our frame header; the paper's has 8 bytes
-SEGMENTS = 2  # a packet of 2064 bytes fills one segment of 1460 and part of another
+HEADER: int = system()["header_bytes"]
+OURS = 16  # header of the gateway's data frames
+SEGMENTS = 2  # a packet of 2056 bytes fills one segment of 1460 and part of another
 HEADERS = 40  # IPv4 and TCP
 TIMESTAMPS = 12  # the option, padded
 FRAME = 18  # IEEE 802.3: header 14, check sequence 4
@@ -31,7 +32,8 @@ class Links:
     `mbit` are the bits in a Mbit, for links whose nominal rate equals the departure rate at 2^20
     bit; None for links whose goodput equals the departure rate. `frame` are the bytes of framing
     for each IP packet. `backbone_mbps` is the rate of the shared link in 10^6 bit/s, None for
-    unlimited, and `delay_ms` the one-way delay of a connection's own link.
+    unlimited, and `delay_ms` the one-way delay of a connection's own link. `header` are the bytes
+    before each packet's data.
     """
 
     key: str
@@ -41,6 +43,7 @@ class Links:
     timestamps: bool = True
     backbone_mbps: float | None = None
     delay_ms: float = 10
+    header: int = HEADER
 
     def rate_bps(self, departure: float) -> float:
         """Return the IP packet rate in bit/s of a link with a departure rate.
@@ -48,7 +51,7 @@ class Links:
         Examples
         --------
         >>> Links("exact", "").rate_bps(320)
-        5550080.0
+        5529600.0
         """
         if self.mbit is None:
             return 8.0 * departure * self._packet_bytes
@@ -80,6 +83,7 @@ class Links:
                 '[transport]\nprotocol = "aggregation"\nscheduler = "observed-throughput"',
                 f"timestamps = {str(self.timestamps).lower()}",
                 f'packet = "{facts["packet_bytes"]} B"',
+                f'header = "{self.header} B"',
                 f'send_buffer = "{facts["connection_buffer_packets"]} packets"',
                 'notsent_lowat = "1 MB"',
                 f'main_buffer = "{facts["main_buffer_packets"]} packets"\n',
@@ -98,7 +102,7 @@ class Links:
     def _packet_bytes(self) -> int:
         """IP bytes of all segments of one packet."""
         facts = system()
-        own: int = facts["packet_bytes"] + HEADER
+        own: int = facts["packet_bytes"] + self.header
         return own + SEGMENTS * self.headers
 
     def _without_frames(self, bps: float) -> float:
@@ -127,6 +131,7 @@ KINDS = (
         backbone_mbps=10,
     ),
 )
+LONG_HEADER = replace(ETHERNET, key="ethernet-16", name=f"{OURS} bytes", header=OURS)
 DELAYS = tuple(
     replace(ETHERNET, key=f"ethernet-{delay}ms", name=f"{delay} ms", delay_ms=delay)
     for delay in (1, 50)

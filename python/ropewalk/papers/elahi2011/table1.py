@@ -10,14 +10,15 @@ from ...model.elahi2011 import goodput
 from ..published import printed_digits, published
 from .rates import compared, draw, rates, share_of_experiment
 from .rows import Capacity, SendBuffers, queue, rows
-from .simulated import DELAYS, ETHERNET, KINDS, simulated
+from .simulated import DELAYS, ETHERNET, HEADER, KINDS, LONG_HEADER, simulated
 
 
 def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
     """Reproduce table 1."""
-    runs_of_all, scenarios = simulated((*KINDS, *DELAYS), seed=seed, runs=runs, progress=progress)
+    links = (*KINDS, *DELAYS, LONG_HEADER)
+    runs_of_all, scenarios = simulated(links, seed=seed, runs=runs, progress=progress)
     table = rates(runs_of_all)
     return Reproduction(
         paper="elahi-2011",
@@ -55,6 +56,15 @@ def reproduce(
                 tuple(
                     Alternative(f"{links.delay_ms:g} ms", share_of_experiment(runs_of_all, links))
                     for links in sorted((ETHERNET, *DELAYS), key=lambda links: links.delay_ms)
+                ),
+                digits=1,
+            ),
+            Choice(
+                "How long is the header of a packet? (simulated)",
+                f"{HEADER} bytes",
+                (
+                    Alternative(f"{HEADER} bytes", share_of_experiment(runs_of_all, ETHERNET)),
+                    Alternative(LONG_HEADER.name, share_of_experiment(runs_of_all, LONG_HEADER)),
                 ),
                 digits=1,
             ),
