@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from ...analysis.reproduction import Alternative, Choice, ComparedValue, Reproduction
 from ...output.style import COLOURS, INK, picture
 from ..published import published
+from .curves import FAR_M, NEAR_M, Curves, G, statement
+from .dissimilar import scenario_3, scenario_4
 from .network import (
     COUPLINGS,
     DISTANCES_M,
+    ONE_PATH,
     POLICIES,
     SCENARIOS,
     Experiment,
@@ -19,39 +22,14 @@ from .network import (
     claims,
     simulated,
 )
+from .reasons import OF_RANGE, OF_RFC, TWO_NUMBERS
+from .similar import SAME_PERCENT, scenario_1, scenario_2
 from .tables import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEAR_M = 10
-# The paper says "beyond 80 m".
-FAR_M = 90
-
-TWO_NUMBERS = (
-    "The paper plots the module's gThroughput, the sum of cwnd x MSS / srtt, which is the rate "
-    "allowed by the windows. The comparison uses it, too; goodput is in the table."
-)
-OF_DOOR = (
-    "TCP-DOOR of the module ignores duplicates: both paths stay full, at the slower one's rate, "
-    "which gives twice the rate of a single remaining path."
-)
-OF_DEAF = "F-RTO of the module ignores duplicates, too, and discards acknowledgements at random."
-OF_EQUAL = (
-    "D-SACK counts duplicates against the path that delays the stream. Between two equal links "
-    "neither path does, and both stay full (table III). Between two radios one path does at "
-    "times; how often depends on their noise, which the paper does not state."
-)
-OF_SLOW = "Duplicates halve the faster path's window until only the slower one is left."
-OF_FAST = (
-    "D-SACK blames the slower path for segments not reported before; the faster one remains, "
-    "with its queue full."
-)
-OF_RANGE = (
-    "One number is fitted, the exponent of the path loss (2.2), so that 54 Mbit/s reach 70 m as "
-    "in the paper. Nakagami's m falls from 1.5 to 0.75 at 80 m, the default of ns-3."
-)
-OF_RFC = "RFC 8684 uses both paths for every reordering policy, because no subflow is reordered."
+STATEMENTS = {1: scenario_1, 2: scenario_2, 3: scenario_3, 4: scenario_4}
 
 
 def fig3(*, seed: int, runs: int, progress: Progress) -> Reproduction:
@@ -81,8 +59,10 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
         for coupling in COUPLINGS
         for distance in DISTANCES_M
     ]
+    if number in (1, 3):
+        wanted += [Experiment(number, "uncoupled", which, "radios") for which in ONE_PATH]
     measured = simulated(wanted, seed=seed, runs=runs, progress=progress)
-    of = _Curves(number, measured)
+    of = Curves(number, measured)
     item = f"fig{number + 2}"
     both = " and ".join(map(str, SCENARIOS[number]))
     return Reproduction(
@@ -90,7 +70,7 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
         item=item,
         title=f"Alheid et al. 2016, figure {number + 2}: {both} Mbit/s",
         source=published("alheid-2016")["citation"],
-        comparisons=(*_claims(of), *_near(of)),
+        comparisons=(*STATEMENTS[number](of), *_of_all(of), *_near(of)),
         choices=(
             Choice(
                 "Does gThroughput equal the delivered rate?",
@@ -103,6 +83,7 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
                     for policy in POLICIES
                 ),
             ),
+            *([_one_tcp(of)] if number == 1 else []),
         ),
         draw=lambda: _draw(measured),
         tables={"runs": table(measured)},
@@ -112,105 +93,54 @@ def _made(number: int, seed: int, runs: int, progress: Progress) -> Reproduction
     )
 
 
-class _Curves:
-    """Measurements of one scenario by policy, coupling and distance."""
-
-    def __init__(self, number: int, measured: Mapping[Experiment, ExperimentRuns]) -> None:
-        self.number = number
-        self._measured = measured
-
-    def at(self, policy: str, coupling: str = "lia", distance: int = NEAR_M) -> float:
-        return self._mean(policy, coupling, distance)["gthroughput_mbps"]
-
-    def goodput(self, policy: str | None, coupling: str = "lia", distance: int = NEAR_M) -> float:
-        return self._mean(policy, coupling, distance)["goodput_mbps"]
-
-    def _mean(self, policy: str | None, coupling: str, distance: int) -> dict[str, float]:
-        key = Experiment(self.number, coupling, policy, "radios", distance)
-        return self._measured[key].mean
-
-    def most_beyond(self) -> float:
-        """Largest value of any policy and coupling beyond 80 m."""
-        far = [distance for distance in DISTANCES_M if distance >= FAR_M]
-        return max(
-            self.goodput(policy, coupling, distance)
-            for policy in POLICIES
-            for coupling in COUPLINGS
-            for distance in far
-        )
-
-
-def _claims(of: _Curves) -> list[ComparedValue]:
-    """Compare with the paper's text about this scenario."""
-    stated = claims()
-    if of.number == 1:
-        return [
-            ComparedValue(
-                f"{POLICIES[policy]} above NoPR, {COUPLINGS[coupling]}",
-                100 * (of.at(policy, coupling) / of.at("none", coupling) - 1),
-                published=stated[key],
-                unit="%",
-                digits=0,
-                reason=reason,
-            )
-            for policy, key, reason, couplings in (
-                ("tcp-door", "s1_tcp_door_gain_percent", OF_DOOR, COUPLINGS),
-                ("dsack", "s1_dsack_gain_percent", OF_EQUAL, ("lia", "uncoupled")),
-            )
-            for coupling in couplings
-        ] + [_beyond(of, OF_RANGE)]
-    if of.number == 2:
-        return [
-            ComparedValue(
-                f"{POLICIES[policy]} above NoPR, Un-CC",
-                100 * (of.at(policy, "uncoupled") / of.at("none", "uncoupled") - 1),
-                published=stated["s2_gain_percent"],
-                unit="%",
-                digits=0,
-                reason=(
-                    f'{reason} The paper has "up to"; the reason of the difference is not known.'
-                ),
-            )
-            for policy, reason in (("tcp-door", OF_DOOR), ("dsack", OF_EQUAL), ("f-rto", OF_DEAF))
-        ]
-    name = f"s{of.number}"
-    dsack, most = stated[f"{name}_dsack_mbps"], stated[f"{name}_none_most_mbps"]
-    return [
-        *(
-            ComparedValue(
-                f"D-SACK at {NEAR_M} m, {COUPLINGS[coupling]}",
-                of.at("dsack", coupling),
-                published=dsack if isinstance(dsack, int) else f"{dsack[0]} to {dsack[1]}",
-                unit="Mbit/s",
-                reason=OF_FAST,
-            )
-            for coupling in COUPLINGS
+def _one_tcp(of: Curves) -> Choice:
+    names = ("the module with one subflow", "ns-3's TCP", "ns-3's TCP, each segment acknowledged")
+    return Choice(
+        f"Which TCP has {claims()['one_tcp_mbps']} Mbit/s over 54 Mbit/s?",
+        names[0],
+        tuple(
+            Alternative(name, {"goodput": of.one_tcp(which)})
+            for name, which in zip(names, ONE_PATH, strict=True)
         ),
-        *(
-            ComparedValue(
-                f"NoPR at {NEAR_M} m, {COUPLINGS[coupling]}",
-                of.at("none", coupling),
-                published=f"at most {most}",
-                unit="Mbit/s",
-                reason=OF_SLOW,
-            )
-            for coupling in COUPLINGS
-        ),
-        *([_beyond(of, OF_RANGE)] if of.number == 3 else []),
-    ]
-
-
-def _beyond(of: _Curves, reason: str) -> ComparedValue:
-    return ComparedValue(
-        "most goodput beyond 80 m",
-        of.most_beyond(),
-        published=f"below {claims()['beyond_80_m_most_mbps']}",
-        unit="Mbit/s",
-        reason=reason,
     )
 
 
-def _near(of: _Curves) -> list[ComparedValue]:
+def _of_all(of: Curves) -> list[ComparedValue]:
+    """Compare with the text about all scenarios, sections V and VI."""
+    stated = claims()
+    none = [of.at("none", coupling) for coupling in COUPLINGS]
+    best, wanted = of.ranked()[0], stated["best"][of.number - 1]
+    limit, fast = stated["beyond_80_m_most_mbps"], of.number in (1, 3)
+    far = [distance for distance in of.distances if distance >= FAR_M]
+    return [
+        ComparedValue(
+            "most goodput beyond 80 m",
+            of.most("goodput_mbps", POLICIES, far),
+            published=f"below {limit}" if fast else f"not below {limit}",
+            unit="Mbit/s",
+            band=(None, limit) if fast else (limit, None),
+            reason=OF_RANGE,
+        ),
+        ComparedValue(
+            f"NoPR at {NEAR_M} m: difference of the couplings",
+            100 * (max(none) / min(none) - 1),
+            published=stated["coupling_without_answer"],
+            unit="%",
+            digits=1,
+            band=(0, SAME_PERCENT),
+        ),
+        statement(
+            f"largest gThroughput at {NEAR_M} m, mean of the couplings",
+            best == wanted,
+            POLICIES[wanted],
+            POLICIES[best],
+            reason=", ".join(f"{POLICIES[each]} {of.mean(G, each):.2f}" for each in of.ranked())
+            + " Mbit/s.",
+        ),
+    ]
+
+
+def _near(of: Curves) -> list[ComparedValue]:
     """Return each policy's and coupling's gThroughput at 10 m, and the goodput of RFC 8684."""
     module = [
         ComparedValue(

@@ -21,6 +21,13 @@ POLICIES = {
     "tcp-door": "TCP-DOOR",
     "f-rto": "F-RTO",
 }
+# In place of a policy: one TCP over the first network, with its keys.
+ONE_TCP = "one subflow"
+ONE_PATH = {
+    ONE_TCP: 'profile = "mptcp-ns3"\ncongestion = "newreno"',
+    "tcp": 'profile = "ns-3"\nprotocol = "tcp"\ncongestion = "newreno"',
+    "tcp, each ACK": 'profile = "ns-3"\nprotocol = "tcp"\ncongestion = "newreno"\ndelayed_ack = 1',
+}
 # In the order of the paper's tables.
 COUPLINGS = {"lia": "Co-CC", "uncoupled": "Un-CC", "fully-coupled": "FC-CC"}
 # Rates of the two networks by scenario, Mbit/s.
@@ -109,9 +116,10 @@ queue = "400 packets"
 class Experiment:
     """A transport over the two networks of one of the paper's scenarios, 1 to 4.
 
-    `policy` is the module's policy; None means MPTCP of RFC 8684. `distance_m` is from the station
-    to both access points. With wired links instead of radios, the second has the delay
-    `second_ms`, the first 12 ms.
+    `policy` is the module's policy; None means MPTCP of RFC 8684, one of `ONE_PATH` a single TCP.
+    `distance_m` is from the station to both access points. With wired links instead of radios, the
+    second has the delay `second_ms`, the first 12 ms. With `waits`, the module sends no data
+    before both subflows are open.
     """
 
     number: int
@@ -120,6 +128,7 @@ class Experiment:
     over: Over
     distance_m: int = 10
     second_ms: float = 12.1
+    waits: bool = True
 
     @property
     def key(self) -> str:
@@ -130,15 +139,24 @@ class Experiment:
     @property
     def name(self) -> str:
         """Description in the paper's words."""
-        stack = "RFC 8684" if self.policy is None else POLICIES[self.policy]
+        stack = POLICIES.get(self.policy or "", self.policy or "RFC 8684")
         return f"S{self.number} {stack}, {COUPLINGS[self.coupling]}"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether runs differ by seed: radios draw fading, F-RTO draws its deaf windows."""
+        return self.over == "radios" or self.policy == "f-rto"
 
     def scenario(self) -> Scenario:
         """Return the scenario."""
         rates = SCENARIOS[self.number]
         keys = {"congestion": f'"{self.coupling}"', "segment": f'"{PACKET} B"'}
-        if self.policy is not None:
+        if self.policy in ONE_PATH:
+            del keys["congestion"]
+            keys["paths"] = f'["first"]\n{ONE_PATH[self.policy]}'
+        elif self.policy is not None:
             keys |= {"profile": '"mptcp-ns3"', "reordering": f'"{self.policy}"'}
+            keys["wait_for_subflows"] = str(self.waits).lower()
         else:
             keys |= {"profile": '"rfc"', "protocol": '"mptcp"', "scheduler": '"round-robin"'}
             if self.coupling == "uncoupled":
@@ -168,7 +186,7 @@ class ExperimentRuns:
     """Runs of one experiment.
 
     Rows have the measurements: out of order in percent, largest number of stored segments,
-    gThroughput (module only) and goodput in Mbit/s, goodput of each path.
+    gThroughput (module only) and goodput in Mbit/s, goodput of each path, and share of the lesser.
     """
 
     experiment: Experiment
@@ -187,19 +205,22 @@ _SIMULATED: dict[tuple[Experiment, int, int], ExperimentRuns] = {}
 def simulated(
     wanted: Sequence[Experiment], *, seed: int, runs: int, progress: Progress
 ) -> dict[Experiment, ExperimentRuns]:
-    """Simulate experiments that no other item has simulated."""
+    """Simulate experiments that no other item has simulated; without random draws, only once."""
     found = {}
-    for done, experiment in enumerate(wanted):
+    total, done = sum(runs if each.is_random else 1 for each in wanted), 0
+    for experiment in wanted:
+        own = runs if experiment.is_random else 1
 
-        def finished(count: int, before: int = done * runs) -> None:
+        def finished(count: int, before: int = done) -> None:
             if progress is not None:
-                progress(before + count, len(wanted) * runs)
+                progress(before + count, total)
 
-        key = (experiment, seed, runs)
+        key = (experiment, seed, own)
         if key not in _SIMULATED:
-            results = simulate(experiment.scenario(), seed=seed, runs=runs, progress=finished)
+            results = simulate(experiment.scenario(), seed=seed, runs=own, progress=finished)
             _SIMULATED[key] = ExperimentRuns(experiment, [_row(run) for run in results.runs])
-        finished(runs)
+        finished(own)
+        done += own
         found[experiment] = _SIMULATED[key]
     return found
 
@@ -221,7 +242,7 @@ def _radio(channel: str, rate: int) -> str:
 
 
 def _row(run: dict[str, Any]) -> dict[str, Any]:
-    goodputs = [subflow["goodput_mbps"] for subflow in run["subflows"]]
+    goodputs = [subflow["goodput_mbps"] for subflow in run["subflows"]] + [0.0]
     row = {
         "seed": run["seed"],
         "out_of_order_percent": 100 * run["reordering"]["out_of_order_ratio"],
@@ -229,6 +250,7 @@ def _row(run: dict[str, Any]) -> dict[str, Any]:
         "goodput_mbps": run["goodput_mbps"],
         "first_mbps": goodputs[0],
         "second_mbps": goodputs[1],
+        "lesser_share": min(goodputs[:2]) / max(sum(goodputs), 1e-9),
         "timeouts": sum(subflow["timeouts"] for subflow in run["subflows"]),
     }
     if "mptcp_ns3" in run:
