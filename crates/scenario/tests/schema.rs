@@ -94,6 +94,7 @@ fn every_setting_of_the_transport_has_a_key() {
             "receive_buffer.size" => "receive_buffer",
             "receive_buffer.window_share" => "receive_window_share",
             "subflows.per_path" => "subflows_per_path",
+            "subflows.wait_for_all" => "wait_for_subflows",
             field => field.rsplit('.').next().unwrap(),
         };
         assert!(keys.contains(&key), "no key sets {field} ({key})");
