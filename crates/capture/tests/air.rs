@@ -10,7 +10,7 @@ use ropewalk_network::radio::{
     CapturePoint, Channel, ChannelConfig, DataRate, ErrorModel, FrameKind, Preamble, Propagation,
     QueueOrder, RadioConfig, RadioHop, RateControl, RecordedFrame, Standard,
 };
-use ropewalk_network::{HopId, Network, Offer};
+use ropewalk_network::{HopId, Loss, Network, Offer};
 use ropewalk_quantities::Time;
 use ropewalk_wire::wifi::{MacFrame, Radiotap, fcs_is_right};
 use ropewalk_wire::{Checksum, IpHeader, UdpHeader, protocol};
@@ -66,7 +66,7 @@ fn heard() -> (Vec<RecordedFrame<u16>>, u64) {
         name: format!("{from}"),
         from,
         to: 1,
-        loss: 0.1,
+        loss: Loss::Bernoulli(0.1),
     });
     let mut network: Network<u16, Channel<u16>> = Network::new();
     let interfaces = radios.clone().map(|_| {

@@ -126,12 +126,12 @@ fn hops(scenario: &Scenario, number: usize) -> [RadioHop; 2] {
         loss,
     };
     [
-        hop(link.name.clone(), from, to, link.forward.loss.mean()),
+        hop(link.name.clone(), from, to, link.forward.loss),
         hop(
             format!("{}/reverse", link.name),
             to,
             from,
-            link.reverse.loss.mean(),
+            link.reverse.loss,
         ),
     ]
 }

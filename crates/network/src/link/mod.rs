@@ -28,7 +28,7 @@ use crate::route::RouteCursor;
 use crate::timer_tree::Key;
 use capacity::Transmitter;
 use delay::Delay;
-use loss::LossModel;
+pub(crate) use loss::LossModel;
 use outage::Outages;
 use queue::Queue;
 pub(crate) use ring::Dequeued;

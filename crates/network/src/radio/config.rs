@@ -6,6 +6,7 @@ use ropewalk_quantities::Time;
 
 use super::per_table::PerTable;
 use super::standard::{DataRate, Standard};
+use crate::config::Loss;
 
 /// Properties shared by all radios of a channel.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,6 +222,6 @@ pub struct RadioHop {
     pub from: usize,
     /// Index of the receiving radio.
     pub to: usize,
-    /// Probability of errors in a data frame, per transmission, at any power.
-    pub loss: f64,
+    /// Errors of data frames at any power, drawn for each transmission that arrives without other errors.
+    pub loss: Loss,
 }

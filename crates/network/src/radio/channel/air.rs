@@ -224,8 +224,7 @@ impl<P: Copy> Channel<P> {
         if addressed && frame.kind == FrameKind::Data && read == Some(ReceptionResult::Good) {
             // Configured loss: the frame is received with errors.
             let hop = self.stations[from].queue[0].hop as usize;
-            let state = &mut self.hops[hop];
-            if state.loss > 0.0 && uniform(&mut state.losses) < state.loss {
+            if self.hops[hop].loss.loses() {
                 read = Some(ReceptionResult::BadPayload);
                 overlapped = false;
             }

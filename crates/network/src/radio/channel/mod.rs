@@ -11,7 +11,6 @@ mod listen;
 
 use std::collections::VecDeque;
 
-use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 
 use super::config::{ChannelConfig, Propagation, RadioConfig, RadioHop};
@@ -28,6 +27,7 @@ use super::recorded_frame::{CapturePoint, RecordedFrame};
 use super::station::{Frame, QueuedPacket, RadioState, Station};
 use super::stats::{ChannelStats, HopStats, RadioStats};
 use crate::id::HopId;
+use crate::link::LossModel;
 use crate::medium::{Medium, MediumEvent, MediumPacket};
 use crate::offer::{DropReason, Offer};
 use crate::streams::stream;
@@ -65,8 +65,7 @@ struct Listening<P> {
 struct HopState {
     from: u32,
     to: u32,
-    loss: f64,
-    losses: Pcg64Mcg,
+    loss: LossModel,
     rate: RateSelector,
     stats: HopStats,
 }
@@ -124,8 +123,7 @@ impl<P: Copy> Channel<P> {
             HopState {
                 from: hop.from as u32,
                 to: hop.to as u32,
-                loss: hop.loss,
-                losses: stream(seed, &format!("link/{}/loss", hop.name)),
+                loss: LossModel::new(hop.loss, stream(seed, &format!("link/{}/loss", hop.name))),
                 rate: RateSelector::new(&radios[hop.from], snr_db, &frame_error),
                 stats: HopStats::default(),
             }

@@ -2,6 +2,7 @@
 
 use ropewalk_quantities::Time;
 
+use crate::config::Loss;
 use crate::id::HopId;
 use crate::medium::{Medium, MediumEvent, MediumPacket};
 use crate::offer::Offer;
@@ -111,6 +112,20 @@ impl ChannelFixture {
         channel: &ChannelConfig,
         radios: &[RadioConfig],
         hops: &[(usize, usize, f64)],
+        seed: u64,
+    ) -> ChannelFixture {
+        let hops: Vec<_> = hops
+            .iter()
+            .map(|(from, to, loss)| (*from, *to, Loss::Bernoulli(*loss)))
+            .collect();
+        ChannelFixture::with_losses(channel, radios, &hops, seed)
+    }
+
+    /// Creates hops between radios, each with a model of its configured loss.
+    pub(crate) fn with_losses(
+        channel: &ChannelConfig,
+        radios: &[RadioConfig],
+        hops: &[(usize, usize, Loss)],
         seed: u64,
     ) -> ChannelFixture {
         let hops: Vec<RadioHop> = hops

@@ -1,5 +1,6 @@
 //! Channels compared with formulas, a slot-exact reference, and ns-3.
 
+mod bursts;
 mod exact;
 mod fading;
 mod fixture;
