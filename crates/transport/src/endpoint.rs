@@ -3,6 +3,7 @@
 mod close;
 mod data_timer;
 mod events;
+mod fallback;
 mod fast_path;
 mod handshake;
 mod pending_output;

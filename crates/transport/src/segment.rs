@@ -47,6 +47,26 @@ impl Segment {
         options: Options::None,
     };
 
+    /// Removes the MPTCP options, as some middleboxes do (RFC 8684, 3.7).
+    pub fn strip_mptcp(&mut self) {
+        for flag in [
+            Flags::DATA_ACK,
+            Flags::DATA_ACK_64,
+            Flags::DATA_FIN,
+            Flags::DATA_SEQ_64,
+            Flags::CHECKSUM,
+        ] {
+            self.flags = self.flags.without(flag);
+        }
+        match &mut self.options {
+            Options::None | Options::Sack(_) => {}
+            Options::Syn(syn) => syn.multipath = SynMultipath::None,
+            Options::MpCapable { .. } | Options::MpJoin { .. } | Options::MpFastClose { .. } => {
+                self.options = Options::None;
+            }
+        }
+    }
+
     /// Sequence space of payload, SYN and FIN.
     #[inline]
     pub fn sequence_len(&self) -> u64 {

@@ -17,6 +17,8 @@ pub(crate) struct Subflow {
     /// Nonces of a join (RFC 8684, 3.2): own, and the peer's.
     pub(crate) nonce: u32,
     pub(crate) remote_nonce: u32,
+    /// Its SYN had no MPTCP option, so that it does not join.
+    pub(crate) is_plain: bool,
     pub(crate) peer_mss: u16,
     /// Time of the SYN or SYN-ACK, for the first RTT sample; `None` if it was retransmitted.
     pub(crate) handshake_sent: Option<Time>,
@@ -66,6 +68,7 @@ impl Subflow {
             pending: PendingControl::default(),
             nonce,
             remote_nonce: 0,
+            is_plain: false,
             peer_mss: 0,
             handshake_sent: None,
             queue: VecDeque::new(),

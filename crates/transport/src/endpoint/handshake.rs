@@ -151,6 +151,8 @@ impl Endpoint {
                 });
             }
             _ if subflow == 0 => self.handshake.multipath = false,
+            // A middlebox removed MP_JOIN: for a listener, this is a connection of its own.
+            SynMultipath::None => self.subflows[subflow].is_plain = true,
             _ => return,
         }
         self.negotiate(subflow, segment, &syn);
@@ -308,7 +310,7 @@ impl Endpoint {
         }
     }
 
-    fn set_base_flags(&mut self, flags: Flags) {
+    pub(super) fn set_base_flags(&mut self, flags: Flags) {
         self.handshake.base_flags = flags;
         let full = Segment {
             flags,
@@ -335,7 +337,7 @@ impl Endpoint {
     }
 
     /// RFC 6691: the peer's MSS does not count options, which reduce a segment's payload.
-    fn limit_segments(&mut self, subflow: usize) {
+    pub(super) fn limit_segments(&mut self, subflow: usize) {
         let room = self.segment_room(subflow);
         self.table[subflow].mss = self.config.segment.as_u64().min(room);
     }
@@ -392,7 +394,8 @@ impl Endpoint {
     pub(super) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
-        let multipath = match (self.handshake.multipath, subflow, answer) {
+        let is_multipath = self.handshake.multipath && !flow.is_plain;
+        let multipath = match (is_multipath, subflow, answer) {
             (false, _, _) => SynMultipath::None,
             (true, 0, _) => SynMultipath::Capable {
                 key: answer.then_some(self.handshake.keys.own),

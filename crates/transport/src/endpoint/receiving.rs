@@ -27,6 +27,9 @@ impl Endpoint {
             self.grow_to(subflow + 1, State::Listen);
         }
         self.mark_ready(subflow);
+        if self.misses_options(subflow, segment) && !self.handle_missing_options(subflow) {
+            return;
+        }
         let plain = self.subflows[subflow].state == State::Established
             && !segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::RST)

@@ -64,6 +64,9 @@ impl Endpoint {
                 flow.pending = Default::default();
                 self.write_ack(now, subflow, segment);
                 segment.flags = segment.flags.with(Flags::RST);
+                // After the SYNs, also if the handshake ends here (RFC 9293, 3.10.7.3).
+                segment.seq = segment.seq.max(1);
+                segment.ack = segment.ack.max(1);
                 segment.options = if self.handshake.multipath && self.events.closed {
                     Options::MpFastClose {
                         receiver_key: self.handshake.keys.remote,

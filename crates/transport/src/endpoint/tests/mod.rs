@@ -2,6 +2,7 @@
 
 mod close;
 mod events;
+mod fallback;
 mod fast_path;
 mod handshake;
 mod multipath;
@@ -67,6 +68,7 @@ pub(crate) enum Fate {
 }
 
 type LinkModel = Box<dyn FnMut(&InFlightSegment) -> Fate>;
+type Middlebox = Box<dyn Fn(usize, &mut Segment)>;
 
 pub(crate) struct Pair {
     pub(crate) client: Endpoint,
@@ -74,6 +76,8 @@ pub(crate) struct Pair {
     pub(crate) now: Time,
     pub(crate) delays: Vec<Time>,
     pub(crate) fate: LinkModel,
+    /// Changes each segment of a subflow behind its sender.
+    pub(crate) middlebox: Middlebox,
     pub(crate) sent: Vec<InFlightSegment>,
     pub(crate) events: Vec<TraceRecord>,
     pub(crate) server_records: Vec<TraceRecord>,
@@ -96,6 +100,7 @@ impl Pair {
             now: Time::ZERO,
             delays: delays.iter().map(|&delay| ms(delay)).collect(),
             fate: Box::new(|_| Fate::Arrives),
+            middlebox: Box::new(|_, _| {}),
             sent: Vec::new(),
             events: Vec::new(),
             server_records: Vec::new(),
@@ -123,8 +128,9 @@ impl Pair {
         loop {
             let mut quiet = true;
             for to_server in [true, false] {
-                while let Some((subflow, segment)) = self.transmit(to_server) {
+                while let Some((subflow, mut segment)) = self.transmit(to_server) {
                     quiet = false;
+                    (self.middlebox)(subflow, &mut segment);
                     let options = segment.header_len() - 20;
                     assert!(options <= 40, "{options} bytes of options: {segment:?}");
                     let len = u64::from(segment.header_len() + segment.len);
