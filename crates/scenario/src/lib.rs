@@ -77,8 +77,8 @@ pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
     Aggregation, Channel, ChunkSizes, Chunks, Device, Flow, FlowOrigin, Frames, Ladder, Mesh,
     MeshWeight, Node, ObjectKind, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
-    RadioLink, Requested, Requests, Scenario, Spacing, ThinkDistribution, ThinkTime, Traffic,
-    Video, VirtualDevice, Web, WifiProfile, Wireless,
+    RadioLink, Requested, Requests, Scenario, Spacing, StripsMptcp, ThinkDistribution, ThinkTime,
+    Traffic, Video, VirtualDevice, Web, WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

@@ -1,6 +1,7 @@
 //! A resolved scenario: defaults filled in, references resolved.
 
 mod mesh;
+mod middlebox;
 mod protocol;
 mod quota;
 mod requested;
@@ -13,6 +14,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
 pub use mesh::{Mesh, MeshWeight};
+pub use middlebox::StripsMptcp;
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use quota::Quota;
@@ -37,6 +39,8 @@ pub struct Scenario {
     pub links: Vec<LinkConfig>,
     /// Data quota of each link, if any.
     pub quotas: Vec<Option<Quota>>,
+    /// Middlebox of each link, if any.
+    pub middleboxes: Vec<Option<StripsMptcp>>,
     /// 802.11 links. The [`LinkConfig`] of such a link applies without rate, delay and queue, and
     /// its loss applies to each transmission of a frame.
     pub wireless: Wireless,
@@ -62,6 +66,13 @@ impl Scenario {
     #[must_use]
     pub fn quota(&self, link: usize) -> Option<&Quota> {
         self.quotas.get(link)?.as_ref()
+    }
+
+    /// The MPTCP options that middleboxes of a path remove.
+    #[must_use]
+    pub fn strips_mptcp(&self, path: usize) -> Option<StripsMptcp> {
+        let hops = self.paths[path].hops.iter();
+        hops.filter_map(|hop| *self.middleboxes.get(*hop)?).max()
     }
 
     /// Flows of `[[competitor]]`, in file order.

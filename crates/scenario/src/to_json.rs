@@ -1,7 +1,7 @@
 //! A scenario as JSON in base units, with all defaults.
 
 use ropewalk_network::radio::Propagation;
-use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, QueueLimit};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 use serde_json::{Map, Value, json};
@@ -55,6 +55,9 @@ impl Scenario {
                         object["period"] = period.as_secs_f64().into();
                         object["pace"] = quota.pace.name().into();
                     }
+                }
+                if let Some(strips) = self.middleboxes.get(number).copied().flatten() {
+                    object["strips_mptcp"] = strips.name().into();
                 }
                 if let Some(radio) = self.wireless.link(number) {
                     let channel = &self.wireless.channels[radio.channel].config;
@@ -188,6 +191,9 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
     let slot = direction.slot.map_or(Time::ZERO, |slot| slot.most);
     object.insert("slot".into(), slot.as_secs_f64().into());
     object.insert("loss".into(), direction.loss.mean().into());
+    if matches!(direction.loss, Loss::GilbertElliott { .. }) {
+        object.insert("loss_in_bursts".into(), true.into());
+    }
     object.into()
 }
 

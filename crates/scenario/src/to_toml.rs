@@ -57,6 +57,9 @@ impl Scenario {
                     write_radio_link(out, link, &channel.name);
                 }
             }
+            if let Some(strips) = self.middleboxes.get(number).copied().flatten() {
+                line(out, "strips_mptcp", &toml_text(strips.name()));
+            }
         }
         for path in &self.paths {
             out.push_str("\n[[path]]\n");
@@ -193,9 +196,8 @@ fn write_radio_link(out: &mut String, link: &LinkConfig, channel: &str) {
         line(out, "to", &toml_text(to));
     }
     line(out, "channel", &toml_text(channel));
-    let loss = |direction: &DirectionConfig| toml_text(&percentage(direction.loss.mean()));
-    line(out, "loss", &loss(&link.forward));
-    let reverse = format!("{{ loss = {} }}", loss(&link.reverse));
+    line(out, "loss", &loss(link.forward.loss));
+    let reverse = format!("{{ loss = {} }}", loss(link.reverse.loss));
     line(out, "reverse", &reverse);
     if let Some(cost) = link.cost {
         line(out, "cost", &format!("{cost:?}"));
@@ -222,22 +224,25 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
         None => "\"0 s\"".to_owned(),
         Some(slot) => format!("{{ most = \"{}\", least = \"{}\" }}", slot.most, slot.least),
     };
-    let loss = match direction.loss {
+    vec![
+        (capacity, capacity_value),
+        ("delay", direction.delay.to_parsed().to_toml()),
+        ("jitter", jitter),
+        ("slot", slot),
+        ("loss", loss(direction.loss)),
+        ("queue", direction.queue.to_parsed().to_toml()),
+    ]
+}
+
+fn loss(loss: Loss) -> String {
+    match loss {
         Loss::None => "\"0 %\"".to_owned(),
         Loss::Bernoulli(p) => toml_text(&percentage(p)),
         Loss::GilbertElliott { p, r, h, k } => {
             let [p, r, h, k] = [p, r, h, k].map(|share| toml_text(&percentage(share)));
             format!("{{ model = \"gilbert-elliott\", p = {p}, r = {r}, h = {h}, k = {k} }}")
         }
-    };
-    vec![
-        (capacity, capacity_value),
-        ("delay", direction.delay.to_parsed().to_toml()),
-        ("jitter", jitter),
-        ("slot", slot),
-        ("loss", loss),
-        ("queue", direction.queue.to_parsed().to_toml()),
-    ]
+    }
 }
 
 /// Writes the protocol, and all fields of `Config` with a key.

@@ -46,6 +46,7 @@ fn every_value_is_there_in_base_units() {
                 "jitter": 0.001,
                 "slot": 0.02,
                 "loss": 0.01 / 0.31 * 0.5,
+                "loss_in_bursts": true,
                 "queue": 50_000,
             },
             "reverse": {

@@ -3,8 +3,9 @@
 use ropewalk_network::radio::{
     DataRate, ErrorModel, Preamble, PreambleDetection, Propagation, RateControl, Standard,
 };
+use ropewalk_network::Loss;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{RadioLink, Scenario};
+use ropewalk_scenario::{RadioLink, Scenario, StripsMptcp};
 
 fn file(name: &str) -> Result<String, String> {
     match name {
@@ -361,7 +362,7 @@ fn every_wrong_wireless_scenario_is_one_line() {
         ("loss = \"20 %\"\n", "loss = \"20 %\"\ndelay = \"5 ms\"\n"),
         (
             "loss = \"20 %\"\n",
-            "loss = { model = \"gilbert-elliott\", p = \"1 %\" }\n",
+            "loss = { model = \"gilbert-elliott\", p = \"1 %\", r = \"200 %\" }\n",
         ),
         (
             "loss = \"20 %\"\n",
@@ -394,4 +395,23 @@ fn every_wrong_wireless_scenario_is_one_line() {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(said);
     });
+}
+
+/// Bursts on the air use the keys of wires; a middlebox may stand on either kind of link.
+#[test]
+fn bursts_and_middleboxes_of_links_are_read_and_written() {
+    let bursts = "loss = { model = \"gilbert-elliott\", p = \"2 %\", r = \"20 %\" }\n\
+                  strips_mptcp = \"after-syn\"\n";
+    let scenario = read(&DIAMOND.replacen("loss = \"20 %\"\n", bursts, 1));
+    let (p, r) = (0.02, 0.2);
+    let (h, k) = (0.0, 1.0);
+    let loss = Loss::GilbertElliott { p, r, h, k };
+    assert_eq!(scenario.links[0].forward.loss, loss);
+    assert_eq!(scenario.links[0].reverse.loss, Loss::None);
+    assert_eq!(scenario.strips_mptcp(0), Some(StripsMptcp::AfterSyn));
+    assert_eq!(scenario.strips_mptcp(1), None);
+    let json = scenario.to_json();
+    assert_eq!(json["link"][0]["forward"]["loss_in_bursts"], true);
+    assert!(json["link"][1]["forward"].get("loss_in_bursts").is_none());
+    assert_eq!(json["link"][0]["strips_mptcp"], "after-syn");
 }

@@ -5,6 +5,7 @@ use ropewalk_transport::scheduling::quota_pace::Pace;
 
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;
+use crate::model::StripsMptcp;
 
 pub(crate) static LINK: Shape = Shape {
     keys: &[&[
@@ -40,7 +41,7 @@ pub(crate) static LINK: Shape = Shape {
             Kind::Name,
             Default::Words("rate, trace or channel is required"),
             "802.11 channel that connects the radios of the two nodes. `loss` then applies to each \
-             transmission of a frame.",
+             transmission of a frame, and `gilbert-elliott` changes its state with each.",
         ),
         DELAY,
         JITTER_KEY,
@@ -73,6 +74,14 @@ pub(crate) static LINK: Shape = Shape {
             Default::Toml("\"free\""),
             "Limit on the use of the quota within its period: none (`free`), or in step with time (`even`). \
              With `priced`, the price rises with the square of the lead over `even`. Needs `period`.",
+        ),
+        key(
+            "strips_mptcp",
+            Kind::Word(|| StripsMptcp::ALL.iter().map(|one| one.name()).collect()),
+            Default::Words("none"),
+            "MPTCP options that a middlebox removes, in both directions: those of segments without SYN \
+             (`after-syn`), or of all segments (`all`), as a peer without MPTCP. A connection whose first \
+             path crosses the link falls back to TCP (RFC 8684, 3.7).",
         ),
         key(
             "reverse",

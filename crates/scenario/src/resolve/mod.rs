@@ -22,7 +22,7 @@ mod wireless_links;
 use ropewalk_quantities::Time;
 
 use crate::error::Problem;
-use crate::model::{Scenario, Wireless};
+use crate::model::{Scenario, StripsMptcp, Wireless};
 use crate::report::Report;
 use crate::section::Section;
 
@@ -65,6 +65,11 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     }
     // Links created by paths over nodes or by a mesh.
     quotas.resize(links.len(), None);
+    let mut middleboxes: Vec<Option<StripsMptcp>> = sections
+        .iter()
+        .map(|section| StripsMptcp::from_name(&section.get::<String>("strips_mptcp")?))
+        .collect();
+    middleboxes.resize(links.len(), None);
     wireless_links::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();
     let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
@@ -80,6 +85,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         warmup,
         links,
         quotas,
+        middleboxes,
         wireless,
         mesh,
         paths: paths.finish(),

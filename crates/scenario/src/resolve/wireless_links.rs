@@ -43,15 +43,6 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
                     Some("with channel, loss alone".to_owned());
             }
         }
-        let loss = table.table("loss");
-        if loss.is_some_and(|loss| {
-            loss.get::<String>("model")
-                .is_some_and(|of| of != "bernoulli")
-        }) {
-            let problem = Problem::Incompatible("tries of a frame are lost one by one".to_owned());
-            table.add_error("loss", problem, report).allowed =
-                Some("a probability such as \"20 %\"".to_owned());
-        }
     }
     for key in ["count", "down", "quota"] {
         if section.has(key) {
