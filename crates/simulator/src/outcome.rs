@@ -74,6 +74,9 @@ pub struct Summary {
     pub longest_gap_s: Option<f64>,
     /// Virtual duration of the run, warm-up included.
     pub duration_s: f64,
+    /// Whether MPTCP fell back to TCP (RFC 8684, 3.7); absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fell_back: bool,
     /// Sum of each link's price times the Mbit/s of IP packets that it delivered; absent if no link has a
     /// price.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +221,9 @@ pub struct FlowSummary {
     /// Time from the first write to the last delivery of a completed finite transfer, the last of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<f64>,
+    /// Whether MPTCP fell back to TCP, in all flows of the entry; absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fell_back: bool,
     /// Delay from the application's write to delivery in order; absent for competitors and without
     /// deliveries.
     #[serde(skip_serializing_if = "Option::is_none")]

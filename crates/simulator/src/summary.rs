@@ -67,6 +67,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     let cost = span.cost(&links);
     let mut warnings = scenario.warnings.clone();
     warnings.extend(span.silent_flows(&all));
+    warnings.extend(span.flows_without_mptcp());
     Outcome {
         summary: Summary {
             engine: "simulate",
@@ -79,6 +80,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
                 .and_then(|recorder| recorder.longest_gap(span.end_at))
                 .map(Time::as_secs_f64),
             duration_s: span.end_at.as_secs_f64(),
+            fell_back: flow.host.fell_back(),
             cost,
             cost_per_gb: cost.and_then(|cost| cost_per_gb(cost, all[0].goodput_mbps)),
             quota,

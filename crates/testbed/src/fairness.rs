@@ -45,6 +45,7 @@ pub(crate) fn flows(
             share: delivered_bytes as f64 / total.max(1) as f64,
             delivered_bytes,
             completion_s: if entry == 0 { first.completion_s } else { None },
+            fell_back: false,
             delay_ms: if entry == 0 { first.delay_ms } else { None },
             application: match entry {
                 0 => first.application,

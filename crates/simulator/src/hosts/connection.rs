@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::StripsMptcp;
 use ropewalk_striping::Terms;
-use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
+use ropewalk_transport::{Config, Counters, Endpoint, Event, Flags, Segment, SubflowState};
 
 use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
@@ -16,6 +17,8 @@ use crate::event_recorders::{EndpointId, EventRecorders};
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
     headers: u32,
+    /// MPTCP options that middleboxes of each path remove; empty without any.
+    strips: Box<[Option<StripsMptcp>]>,
 }
 
 impl Connection {
@@ -31,6 +34,32 @@ impl Connection {
         Connection {
             ends: [client, server],
             headers,
+            strips: Box::default(),
+        }
+    }
+
+    /// Sets the middleboxes of each path; subflows use the paths in turn.
+    pub(crate) fn set_middleboxes(&mut self, of_paths: &[Option<StripsMptcp>]) {
+        if of_paths.iter().any(Option::is_some) {
+            self.strips = of_paths.into();
+        }
+    }
+
+    /// Whether MPTCP was requested, and the connection is a TCP connection.
+    pub(crate) fn fell_back(&self) -> bool {
+        self.ends[CLIENT].fell_back()
+    }
+
+    /// Removes the options that a middlebox of the path removes. It stands next to the sender, so that
+    /// captures agree at all places.
+    #[inline(never)]
+    fn strip(&self, subflow: usize, segment: &mut Segment) {
+        match self.strips[subflow % self.strips.len()] {
+            Some(StripsMptcp::All) => segment.strip_mptcp(),
+            Some(StripsMptcp::AfterSyn) if !segment.flags.contains(Flags::SYN) => {
+                segment.strip_mptcp();
+            }
+            Some(StripsMptcp::AfterSyn) | None => {}
         }
     }
 
@@ -191,6 +220,9 @@ impl SendingHost for Connection {
         let mut recorder = recorders.recorder_of(endpoint_id(end));
         let mut endpoint = self.ends[end].recorded_by(&mut recorder);
         let subflow = endpoint.poll_transmit(now, segment)?;
+        if !self.strips.is_empty() {
+            self.strip(subflow, segment);
+        }
         Some(Outgoing {
             end,
             route: subflow,

@@ -104,6 +104,8 @@ impl Host {
             Protocol::Tcp | Protocol::Mptcp => {
                 let mut connection = Connection::new(config, flow.subflows(), headers, keys);
                 connection.set_costs(&costs(scenario, flow));
+                let middleboxes = flow.paths.iter().map(|path| scenario.strips_mptcp(*path));
+                connection.set_middleboxes(&middleboxes.collect::<Vec<_>>());
                 Host::Connection(connection)
             }
             Protocol::MptcpNs3 => {
@@ -167,6 +169,11 @@ impl Host {
             | Host::Tunnel(_)
             | Host::Aggregation(_) => None,
         }
+    }
+
+    /// Whether the flow requested MPTCP, and got a TCP connection.
+    pub(crate) fn fell_back(&self) -> bool {
+        matches!(self, Host::Connection(connection) if connection.fell_back())
     }
 
     /// Returns the ns-3 module's MPTCP, for its additional measurements, if the host is one.

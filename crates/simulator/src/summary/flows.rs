@@ -123,6 +123,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     share: delivered_bytes as f64 / total.max(1) as f64,
                     delivered_bytes,
                     completion_s: completions.and_then(|of| of.into_iter().reduce(f64::max)),
+                    fell_back: self.fell_back(entry),
                     delay_ms: delays.summary(),
                     application: self.application(entry),
                     subflows: match alone {
@@ -132,6 +133,25 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 }
             })
             .collect()
+    }
+
+    fn fell_back(&self, entry: usize) -> bool {
+        let own = &self.state.flows[self.of_entry(entry)];
+        !own.is_empty() && own.iter().all(|flow| flow.host.fell_back())
+    }
+
+    /// Warns of flows whose MPTCP fell back to TCP, or lost a subflow to a middlebox.
+    pub(super) fn flows_without_mptcp(&self) -> impl Iterator<Item = String> + '_ {
+        let fell_back = |entry: &(usize, &Flow)| self.fell_back(entry.0);
+        let entries = self.scenario.flows.iter().enumerate().filter(fell_back);
+        entries.map(|(_, flow)| {
+            let first = &self.scenario.paths[flow.paths[0]].name;
+            format!(
+                "flow {}: MPTCP fell back to TCP on path {first} alone, which loses its options \
+                 (RFC 8684, 3.7)",
+                flow.name
+            )
+        })
     }
 
     pub(super) fn subflows(&self, number: usize) -> Vec<SubflowSummary> {

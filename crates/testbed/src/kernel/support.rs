@@ -31,6 +31,17 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             });
         }
     }
+    for (link, strips) in scenario.links.iter().zip(&scenario.middleboxes) {
+        if let Some(strips) = strips {
+            return Err(Error::Unsupported {
+                key: format!("link.{}.strips_mptcp", link.name),
+                value: format!("{:?}", strips.name()),
+                reason: "the testbed's links pass all options; ropewalk simulate has middleboxes"
+                    .to_owned(),
+                allowed: "links without the key".to_owned(),
+            });
+        }
+    }
     let flow = scenario.measured_flow();
     let transport = &flow.transport;
     let refuse = |key: &str, value: String, reason: &str, allowed: &str| {
