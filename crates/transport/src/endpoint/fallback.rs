@@ -16,6 +16,12 @@ impl Endpoint {
         self.config.multipath && !self.handshake.multipath
     }
 
+    /// Whether all data use the first subflow, without a scheduler: TCP, or MPTCP with one subflow.
+    #[inline]
+    pub(super) fn is_single(&self) -> bool {
+        self.subflows.len() == 1 || !self.handshake.multipath
+    }
+
     /// Whether a segment has no MPTCP option on a subflow that has negotiated MPTCP, and thus may end it.
     /// An acknowledgement of the SYN alone is no evidence, except for the server, which expects the keys.
     #[inline]
@@ -59,6 +65,14 @@ impl Endpoint {
         let dss = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
         self.set_base_flags(self.handshake.base_flags.without(dss));
         self.limit_segments(0);
+        // TCP sends the data that the scheduler has assigned, and nothing out of order.
+        if let Some((first, _)) = self.subflows[0].queue.pop_front() {
+            self.subflows[0].queue.clear();
+            self.queues.empty(0);
+            self.table[0].assigned -= self.table[0].queued;
+            self.table[0].queued = 0;
+            self.tx.unassign(first);
+        }
         self.tx.reinject = RangeSet::default();
         self.tx.fin_at = Time::MAX;
         self.timers.data = DataTimer::OFF;

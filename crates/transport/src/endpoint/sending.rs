@@ -32,7 +32,7 @@ impl Endpoint {
         now: Time,
         recorder: &mut R,
     ) -> Option<(usize, Sent)> {
-        if self.tx.has_deadlines() && self.subflows.len() > 1 {
+        if self.tx.has_deadlines() && !self.is_single() {
             self.copy_late(now);
         }
         let has_old = !self
@@ -87,7 +87,7 @@ impl Endpoint {
                 self.table[subflow].queued -= u64::from(len);
                 Some((data_seq, len))
             }
-            None if self.subflows.len() == 1 => {
+            None if self.is_single() => {
                 let len = self.table[0].mss.min(self.tx.unsent());
                 let fits = len > 0 && len <= self.tx.window();
                 fits.then(|| (self.assign(0, len), len as u32))
@@ -176,7 +176,7 @@ impl Endpoint {
                 self.start_window_probe(now);
                 return None;
             }
-            let choice = if self.subflows.len() == 1 {
+            let choice = if self.is_single() {
                 if self.table[0].can_send() {
                     Choice::Send(0)
                 } else {
@@ -358,7 +358,7 @@ impl Endpoint {
 
     #[inline]
     fn poll_other<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
+        if !self.is_single() && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
             let again = self.poll_opportunistic(now, recorder);
             if again.is_some() {
                 return again;

@@ -139,7 +139,7 @@ impl Endpoint {
                 };
                 let in_doubt = flow.sender.on_timeout(&mut connection);
                 self.note_recovery(subflow);
-                if in_doubt && self.handshake.multipath && self.subflows.len() > 1 {
+                if in_doubt && !self.is_single() {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);
                 }

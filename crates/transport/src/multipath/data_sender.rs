@@ -164,6 +164,11 @@ impl DataSender {
         start
     }
 
+    /// Takes back all data from this offset on, which were assigned and not sent.
+    pub(crate) fn unassign(&mut self, from: u64) {
+        self.nxt = from;
+    }
+
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written && !self.closed

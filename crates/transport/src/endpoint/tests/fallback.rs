@@ -2,11 +2,11 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Fate, Pair, mptcp, ms};
+use super::{Fate, Middlebox, Pair, mptcp, ms};
 use crate::{Config, Event, Flags, Options, Profile, Segment, SynMultipath};
 
 /// Removes the options of one subflow's segments: of all, or of those without SYN.
-fn strips(of: usize, all: bool) -> Box<dyn Fn(usize, &mut Segment)> {
+fn strips(of: usize, all: bool) -> Middlebox {
     Box::new(move |subflow, segment| {
         if subflow == of && (all || !segment.flags.contains(Flags::SYN)) {
             segment.strip_mptcp();
