@@ -1,9 +1,9 @@
 //! Wireless scenarios: `[wifi]`, `[[channel]]`, `[[node]]`, links and paths.
 
+use ropewalk_network::Loss;
 use ropewalk_network::radio::{
     DataRate, ErrorModel, Preamble, PreambleDetection, Propagation, RateControl, Standard,
 };
-use ropewalk_network::Loss;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{RadioLink, Scenario, StripsMptcp};
 
