@@ -65,6 +65,21 @@ def test_losses_that_the_last_try_leaves_are_a_warning(diamond):
     assert "from S to R1 0.81%" in warning
 
 
+def test_losses_in_bursts_are_a_warning_and_drop_more_packets(diamond):
+    hop = "link.S-R1.loss"
+    model = {f"{hop}.model": "gilbert-elliott", f"{hop}.p": "2 %", f"{hop}.r": "20 %"}
+    bursts = diamond.with_(model)
+    alone = diamond.with_({hop: f"{bursts.setup.links[0].forward.loss:.4%}"})
+    assert bursts.setup.links[0].forward.loss == pytest.approx(0.02 / 0.22)
+    (warning,) = ropewalk.predict(bursts).best.warnings
+    assert "from S to R1 frames are lost in bursts" in warning
+    assert ropewalk.predict(alone).best.warnings == ()
+    links = [ropewalk.simulate(each).runs[0]["links"][0] for each in (bursts, alone)]
+    assert all(0.05 < link["frame_error_ratio"] < 0.2 for link in links)
+    lost = [link["lost_packets"] / link["sent_packets"] for link in links]
+    assert lost[0] > 5 * lost[1]
+
+
 def test_one_channel_is_half_of_two(diamond):
     both = ropewalk.predict(diamond).best.goodput_mbps
     one = ropewalk.predict(diamond.with_(ONE_CHANNEL)).best.goodput_mbps

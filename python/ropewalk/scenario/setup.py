@@ -57,6 +57,8 @@ class Direction:
         Queue length in packets, if the file gives it so.
     trace : str or None
         File of the rate's trace.
+    loss_in_bursts : bool
+        Whether losses come in bursts (``model = "gilbert-elliott"``).
     """
 
     delay: float
@@ -67,6 +69,7 @@ class Direction:
     queue: float = math.inf
     queue_packets: int | None = None
     trace: str | None = None
+    loss_in_bursts: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class Link:
         Price per Mbit/s.
     quota : int or None
         Bytes allowed in a period.
+    strips_mptcp : str or None
+        MPTCP options that a middlebox removes.
     """
 
     name: str
@@ -98,6 +103,7 @@ class Link:
     channel: str | None = None
     cost: float | None = None
     quota: int | None = None
+    strips_mptcp: str | None = None
 
     @property
     def directions(self) -> tuple[Direction, Direction]:

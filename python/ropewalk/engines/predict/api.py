@@ -81,6 +81,10 @@ def predict(scenario: Given) -> Predictions:
         )
     if any(link.quota is not None for link in setup.links):
         left_out.append("no formula covers quotas: links are predicted without them")
+    if any(link.strips_mptcp is not None for link in setup.links):
+        left_out.append(
+            "no formula covers strips_mptcp: MPTCP is predicted as if its options passed all links"
+        )
     if models and not has_further_flows(setup) and not is_wireless(setup):
         models = (*models, lambda _: deadline_bound.predict(scenario))
     for model in models:

@@ -136,6 +136,12 @@ def _losses(layout: RadioLayout, used: Sequence[Route], packet: int) -> list[str
     """Return warnings about packet loss after all retries, which may limit windows."""
     found = []
     for hop in dict.fromkeys(hop for route in used for hop in route.hops):
+        if layout.link(hop).loss_in_bursts:
+            found.append(
+                f"from {hop.sender} to {hop.receiver} frames are lost in bursts: the formula takes"
+                " their mean as independent, and the simulator loses more packets"
+            )
+            continue
         lost = _error_of(layout, hop, packet) ** _radio_of(layout, hop, packet).tries
         if lost > SOME_LOST:
             found.append(

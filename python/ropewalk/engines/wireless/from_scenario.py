@@ -124,5 +124,8 @@ def _both_directions(link: Link) -> Iterator[WirelessLink]:
     assert link.channel is not None
     assert link.ends is not None
     hop = Hop(link.channel, *link.ends)
-    yield WirelessLink(link.name, hop, link.forward.loss)
-    yield WirelessLink(f"{link.name}/reverse", hop.reverse, link.reverse.loss)
+    for name, each, direction in (
+        (link.name, hop, link.forward),
+        (f"{link.name}/reverse", hop.reverse, link.reverse),
+    ):
+        yield WirelessLink(name, each, direction.loss, direction.loss_in_bursts)

@@ -99,12 +99,14 @@ class ChannelModel:
 class WirelessLink:
     """One direction of a wireless link; the reverse direction's name ends in ``/reverse``.
 
-    `loss` is the configured ratio of transmissions in error.
+    `loss` is the configured ratio of transmissions in error; `loss_in_bursts` says whether they come
+    in bursts.
     """
 
     name: str
     hop: Hop
     loss: float = 0.0
+    loss_in_bursts: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,11 @@ class RadioLayout:
             return self.distance_m(hop) <= how.sense
         return self.power_dbm(hop) >= self.stations[hop.receiver, hop.channel].sense_dbm
 
+    def _disturbs(self, hop: Hop) -> bool:
+        """Whether frames of a sender that a receiver senses collide with others there."""
+        how = self.channels[hop.channel].propagation
+        return how.model != "range" or self.distance_m(hop) <= how.range
+
     def hears(self) -> dict[str, set[tuple[str, str]]]:
         """Return pairs of a listener and a sender that it senses, by channel."""
         return {
@@ -182,5 +189,6 @@ class RadioLayout:
             if (node, link.hop.channel) in self.stations
             and node not in link.hop
             and (link.hop.receiver, node) in heard[link.hop.channel]
+            and self._disturbs(Hop(link.hop.channel, node, link.hop.receiver))
             and (node, link.hop.sender) not in heard[link.hop.channel]
         ]
