@@ -124,4 +124,4 @@ def test_a_folder_needs_two_links(refused, tmp_path):
 
 def test_traces_are_refused_by_other_items(refused, tmp_path):
     said = refused("reproduce", "song-2018", "fig6", "--traces", tmp_path)
-    assert "song-2018 fig6 takes no recorded links" in said
+    assert "song-2018 fig6 takes none; allowed: with song-2018 fig8" in said

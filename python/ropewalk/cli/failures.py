@@ -17,6 +17,7 @@ from .statuses import FAILED, WRONG_INPUT
 # Prefixes of the package's error messages about an argument, and the option for it.
 OPTIONS = {
     "capture_at = ": "--capture-at ",
+    "deployments = ": "--deployments ",
     "on = ": "--on ",
     "runs = ": "--runs ",
     "seed = ": "--seed ",

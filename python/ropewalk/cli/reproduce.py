@@ -11,6 +11,7 @@ import typer
 
 from ..papers import api
 from ..papers.api import Item, find, items
+from ..papers.gomez2014.deployments import read_deployments
 from .coverage import check_options, print_coverage
 from .failures import fail, failures, wrong_input
 from .options import (
@@ -59,6 +60,14 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    deployments: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of deployments for gomez-2014 fig10: nodes.csv, routes.csv.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, out_option("tables (Parquet), picture, scenarios simulated")
     ] = None,
@@ -98,7 +107,8 @@ def reproduce(
         print_coverage(paper, as_json=as_json, seed=seed, runs=runs, out=out, folder=stored)
         return
     if paper is None or not wanted:
-        options = {"--seed": seed, "--runs": runs, "--traces": traces, "--out": out}
+        options: dict[str, object] = {"--seed": seed, "--runs": runs, "--out": out}
+        options |= {"--traces": traces, "--deployments": deployments}
         options["--plot"] = pictures[0] if pictures else None
         with wrong_input():
             for option, value in options.items():
@@ -114,11 +124,19 @@ def reproduce(
         fail("--plot: only with one item; --out stores the pictures of several", WRONG_INPUT)
     with wrong_input():
         check_outputs(out, pictures)
+        if deployments is not None:
+            read_deployments(deployments)
     for item in wanted:
         folder = out / item if out and len(wanted) > 1 else out
         with failures(), progress("reproducing") as finished:
             made = api.reproduce(
-                paper, item, seed=seed, runs=runs, traces=traces, progress=finished
+                paper,
+                item,
+                seed=seed,
+                runs=runs,
+                traces=traces,
+                deployments=deployments,
+                progress=finished,
             )
         with failures():
             written = store_results(made, folder, pictures)

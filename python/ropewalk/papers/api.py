@@ -22,7 +22,8 @@ class Item:
     """A table or figure of a paper, identified by ``"song-2018"`` and ``"fig9"``.
 
     `module` and `function` reproduce it. `runs` is the default number of simulated runs of each
-    scenario; None without simulations. With `traces` it also takes recorded links.
+    scenario; None without simulations. `folder` names the option that gives the item a folder of
+    the user's data.
     """
 
     paper: str
@@ -31,19 +32,19 @@ class Item:
     module: str
     runs: int | None = None
     function: str = "reproduce"
-    traces: bool = False
+    folder: str | None = None
 
 
 # To add an item, add a file with a function `reproduce` and a line here. Several items in one file
 # name their functions. A function takes no arguments if `runs` is None, else `seed`, `runs` and
-# `progress`, and `traces` if the item has it. For mesh statistics, `runs` are deployments.
+# `progress`, and the option that `folder` names. For mesh statistics, `runs` are deployments.
 ITEMS = (
     Item("song-2018", "equations", "equations against sums and orders", "song2018.equations"),
     Item("song-2018", "mechanisms", "the virtual network device", "song2018.mechanisms"),
     Item("song-2018", "fig1", "round trips and rates in a train", "song2018.fig1"),
     Item("song-2018", "first_arrival", "order of arrivals", "song2018.first_arrival", runs=1),
     Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=3),
-    Item("song-2018", "fig8", "a download in a train", "song2018.fig8", runs=5, traces=True),
+    Item("song-2018", "fig8", "a download in a train", "song2018.fig8", 5, folder="traces"),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018.fig9"),
     Item("song-2018", "fig10", "throughput over delay asymmetry", "song2018.fig10"),
     Item("elahi-2011", "equations", "equations against exact sums", "elahi2011.equations"),
@@ -59,14 +60,21 @@ ITEMS = (
     Item("gomez-2014", "fig3a", "TCP over two radio hops", "gomez2014.fig3", 10, "fig3a"),
     Item("gomez-2014", "fig3b", "MPTCP on one channel", "gomez2014.fig3", 10, "fig3b"),
     Item("gomez-2014", "fig3c", "MPTCP on two channels", "gomez2014.fig3", 10, "fig3c"),
-    Item("gomez-2014", "fig3d", "the same, fully coupled", "gomez2014.fig3", 10, "fig3d"),
+    Item("gomez-2014", "fig3d", "the same, fully coupled", "gomez2014.fig3", 60, "fig3d"),
     Item("gomez-2014", "fig4", "throughput over lossy links", "gomez2014.fig4", 50),
     Item("gomez-2014", "fig5", "shares under unequal errors", "gomez2014.fig5", 50),
     Item("gomez-2014", "fig6", "two routes through 16 nodes", "gomez2014.mesh", 100, "fig6"),
     Item("gomez-2014", "fig7", "how often a mesh has two routes", "gomez2014.mesh", 1000, "fig7"),
     Item("gomez-2014", "fig8", "how many routes a mesh has", "gomez2014.mesh", 1000, "fig8"),
     Item("gomez-2014", "fig9", "how long they are", "gomez2014.mesh", 1000, "fig9"),
-    Item("gomez-2014", "fig10", "TCP and MPTCP over two routes", "gomez2014.fig10", 5),
+    Item(
+        "gomez-2014",
+        "fig10",
+        "TCP and MPTCP over two routes",
+        "gomez2014.fig10",
+        5,
+        folder="deployments",
+    ),
     Item("alheid-2016", "equations", "path loss", "alheid2016.equations"),
     Item("alheid-2016", "mechanisms", "reordering without losses", "alheid2016.mechanisms"),
     Item("alheid-2016", "table3", "out-of-order segments", "alheid2016.tables", 5, "table3"),
@@ -107,6 +115,7 @@ def reproduce(
     seed: int | None = None,
     runs: int | None = None,
     traces: str | os.PathLike[str] | None = None,
+    deployments: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Reproduction:
     """Reproduce a table or figure of a paper.
@@ -124,6 +133,9 @@ def reproduce(
         Folder of recorded links, instead of drawn ones, for items that take it (song-2018 fig8).
         ``NAME.down`` has the times in ms at which 1500 bytes may leave (mahimahi's format),
         ``NAME.rtt`` lines with a time and the round trip from then on, both in ms.
+    deployments : path, optional
+        Folder with `nodes.csv` and `routes.csv`, in place of random deployments. Only for
+        gomez-2014 fig10.
     progress : callable, optional
         Called with the finished and the total number of runs.
 
@@ -136,7 +148,9 @@ def reproduce(
     ------
     ValueError
         The paper or item is unknown, a number is out of range, an option is given for an item
-        that does not take it, or a recorded link is wrong: the message names file and line.
+        that does not take it, or a file of a folder is wrong: the message names file and line.
+    OSError
+        A file of a folder cannot be read.
 
     Examples
     --------
@@ -149,8 +163,14 @@ def reproduce(
     found = find(paper, item)
     make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
     made: Reproduction
-    if traces is not None and not found.traces:
-        raise ValueError(f"traces = {os.fspath(traces)}: {paper} {item} takes no recorded links")
+    folders = {"traces": traces, "deployments": deployments}
+    given = {name: Path(folder) for name, folder in folders.items() if folder is not None}
+    for name, folder in given.items():
+        if found.folder != name:
+            takers = ", ".join(f"{each.paper} {each.name}" for each in ITEMS if each.folder == name)
+            raise ValueError(
+                f"{name} = {folder}: {paper} {item} takes none; allowed: with {takers}"
+            )
     if found.runs is None:
         for name, value in (("seed", seed), ("runs", runs)):
             if value is not None:
@@ -158,8 +178,7 @@ def reproduce(
         made = make()
         return replace(made, origin=began.origin())
     seed, runs = check_runs(1 if seed is None else seed, found.runs if runs is None else runs)
-    more = {"traces": Path(traces)} if traces is not None else {}
-    made = make(seed=seed, runs=runs, progress=progress, **more)
+    made = make(seed=seed, runs=runs, progress=progress, **given)
     seeds = range(seed, seed + runs)
     return replace(made, origin=began.of_several(made.scenarios, seeds))
 

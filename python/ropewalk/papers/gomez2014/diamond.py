@@ -261,6 +261,18 @@ def simulated(
     return found
 
 
+def jain(row: Mapping[str, Any]) -> float:
+    """Return Jain's index of both subflows' goodputs; 0.5 if one path carries all.
+
+    Examples
+    --------
+    >>> jain({"upper_mbps": 2.0, "lower_mbps": 2.0})
+    1.0
+    """
+    upper, lower = row["upper_mbps"], row["lower_mbps"]
+    return float((upper + lower) ** 2 / (2 * (upper**2 + lower**2)))
+
+
 def table(measured: Sequence[StackRuns]) -> pl.DataFrame:
     """Return all runs of all experiments, a row each."""
     import polars as pl
@@ -282,9 +294,9 @@ def scenarios(measured: Sequence[StackRuns]) -> dict[str, Scenario]:
     }
 
 
-def facts() -> dict[str, float]:
+def facts() -> dict[str, Any]:
     """Return the paper's statements about the diamond."""
-    stated: dict[str, float] = published("gomez-2014")["diamond"]
+    stated: dict[str, Any] = published("gomez-2014")["diamond"]
     return stated
 
 
