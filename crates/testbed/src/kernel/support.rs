@@ -428,6 +428,17 @@ mod tests {
     }
 
     #[test]
+    fn middlebox_is_refused() {
+        let text = "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\nstrips_mptcp = \"all\"\n";
+        let scenario = Scenario::parse(text, "x.toml", &[], &mut |_| Err(String::new())).unwrap();
+        assert_eq!(
+            check(&scenario).unwrap_err().to_string(),
+            "link.a.strips_mptcp = \"all\": the testbed's links pass all options; ropewalk simulate \
+             has middleboxes; allowed here: links without the key"
+        );
+    }
+
+    #[test]
     fn wireless_link_is_refused() {
         let text = "[[channel]]\nname = \"one\"\n[[node]]\nname = \"a\"\nradios = [\"one\"]\n\
                     [[node]]\nname = \"b\"\nat = [\"5 m\", \"0 m\"]\nradios = [\"one\"]\n\
