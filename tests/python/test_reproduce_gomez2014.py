@@ -186,5 +186,5 @@ def test_wrong_deployments_are_wrong_input(deployments, tmp_path, refused):
     ):
         said = refused("reproduce", "gomez-2014", item, "--deployments", folder)
         assert message in said
-    with pytest.raises(ValueError, match=r"deployments = .*: gomez-2014 fig9 has none"):
+    with pytest.raises(ValueError, match=r"deployments = .*: gomez-2014 fig9 takes none"):
         made("fig9", deployments=deployments)

@@ -88,7 +88,7 @@ impl World {
                 name: format!("{}-{}", way[0], way[1]),
                 from: way[0],
                 to: way[1],
-                loss: 0.0,
+                loss: ropewalk_network::Loss::Bernoulli(0.0),
             })
             .collect();
         let ids: Vec<HopId> =

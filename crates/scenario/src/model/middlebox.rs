@@ -1,12 +1,14 @@
 //! Middleboxes of links.
 
-/// MPTCP options that a middlebox removes, in both directions (RFC 8684, 3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StripsMptcp {
-    /// Those of segments without SYN.
-    AfterSyn,
-    /// Those of all segments.
-    All,
-}
+use ropewalk_quantities::named;
 
-named!(StripsMptcp: AfterSyn = "after-syn", All = "all");
+named! {
+    /// MPTCP options that a middlebox removes, in both directions (RFC 8684, 3.7).
+    #[derive(PartialOrd, Ord)]
+    pub enum StripsMptcp {
+        /// Those of segments without SYN.
+        AfterSyn = "after-syn",
+        /// Those of all segments.
+        All = "all",
+    }
+}
