@@ -16,28 +16,6 @@ from ropewalk.papers import ComparedValue, Reproduction, Statement, api
 from ropewalk.papers.coverage import covered, make, statements
 
 ITEMS = {(item.paper, item.name): item for item in api.items()}
-# Items that are being written.
-AWAITED = {
-    ("song-2018", "fig1"),
-    ("song-2018", "fig8"),
-    ("song-2018", "first_arrival"),
-    ("elahi-2011", "text"),
-    ("elahi-2011", "transient"),
-    ("park-2014", "fig2"),
-    ("park-2014", "fig3"),
-    ("park-2014", "fig4"),
-    ("park-2014", "fig5"),
-}
-AWAITED_ROWS = {
-    "drop over delay asymmetry, relative*",
-    "change of the first threshold*",
-    "throughput with more links*",
-    "throughput over the asymmetry*",
-}
-AWAITED_TESTS = {
-    "the_naive_device_uses_links_in_turn_and_loses_no_byte",
-    "bursts_drop_more_packets_than_independent_errors_of_the_same_rate",
-}
 SHOWN = [each for each in statements() if each.item]
 TESTED = [each for each in statements() if each.test]
 
@@ -83,20 +61,18 @@ def test_statements_are_distinct_sentences_with_a_place():
 
 @pytest.mark.parametrize("each", SHOWN, ids=name)
 def test_statement_names_an_item(each):
-    assert (each.paper, each.item) in ITEMS.keys() | AWAITED
+    assert (each.paper, each.item) in ITEMS
 
 
 @pytest.mark.parametrize("each", TESTED, ids=name)
 def test_statement_names_a_test(each):
     file, _, function = each.test.partition("::")
-    if function not in AWAITED_TESTS:
-        text = (ROOT / file).read_text(encoding="utf-8")
-        assert re.search(rf"\b(def|fn) {function}\b", text), each.test
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert re.search(rf"\b(def|fn) {function}\b", text), each.test
 
 
 def test_patterns_match_rows_of_items_without_simulations(made):
-    listed = [each for each in statements() if not AWAITED_ROWS.issuperset(each.rows)]
-    found = covered(listed, made).statements
+    found = covered(statements(), made).statements
     assert [each for each in found if each.state == "no row"] == []
 
 
