@@ -72,7 +72,7 @@ ITEMS = (
         "fig10",
         "TCP and MPTCP over two routes",
         "gomez2014.fig10",
-        5,
+        1,
         folder="deployments",
     ),
     Item("alheid-2016", "equations", "path loss", "alheid2016.equations"),

@@ -283,8 +283,9 @@ def _bars(measured: Measured) -> Iterator[ComparedValue]:
     total = sum(len(each.goodputs_mbps) for each in measured.all)
     reason = (
         "The paper shows bars and prints no numbers of them. Each run is one transfer of 20 MB, "
-        f"as in the paper. {unfinished} of {total} took more than {LONGEST_S} s, all variations "
-        "included, and count with their goodput until then."
+        "as in the paper, which has one for each deployment. "
+        f"{unfinished} of {total} took more than {LONGEST_S} s, all variations included, and "
+        "count with their goodput until then."
     )
     for hops in _hops(measured):
         for stack in STACKS:
