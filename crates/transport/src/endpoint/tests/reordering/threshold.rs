@@ -36,7 +36,7 @@ fn linux_has_a_largest_threshold() {
         let mut pair = Pair::connected(&config, &[50]);
         pair.fate = late(&[(1, 30)]);
         at(&mut pair, &[200]);
-        pair.client.subflows[0].sender.loss.duplicates.threshold()
+        pair.client.subflows[0].sender.loss.duplicates.threshold
     };
     assert_eq!([300, 10, 9, 5].map(threshold), [10, 10, 9, 5]);
 }
