@@ -34,9 +34,9 @@ OF_NOISE = (
 )
 OF_RFC = "RFC 8684 uses both paths for every reordering policy, because no subflow is reordered."
 OF_EIFEL = (
-    "Not reproduced. The module restores the windows at each duplicate whose echo is older than "
-    "the retransmission; single packets decide which path is left. The reason of the difference "
-    "is not known."
+    "Eifel of the module restores the windows at each duplicate whose echo is older than the "
+    "retransmission; single packets decide which path is left. The reason of a difference is not "
+    "known."
 )
 UNKNOWN = "The reason of the difference is not known."
 

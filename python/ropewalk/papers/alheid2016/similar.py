@@ -133,7 +133,7 @@ def _out_of_order(of: Curves, strong: list[int]) -> list[ComparedValue]:
     return [
         *(
             ComparedValue(
-                f"{name}: out of order at {far[0]} to {far[-1]} m less that at "
+                f"{name}: out of order at {far[0]} to {far[-1]} m minus that at "
                 f"{near[0]} to {near[-1]} m",
                 of.mean(OUT_OF_ORDER, policy, far) - of.mean(OUT_OF_ORDER, policy, near),
                 published=stated["s1_out_of_order_rises"],
