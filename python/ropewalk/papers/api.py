@@ -167,9 +167,9 @@ def reproduce(
     given = {name: Path(folder) for name, folder in folders.items() if folder is not None}
     for name, folder in given.items():
         if found.folder != name:
-            takers = ", ".join(f"{each.paper} {each.name}" for each in ITEMS if each.folder == name)
+            takers = [f"{each.paper} {each.name}" for each in ITEMS if each.folder == name]
             raise ValueError(
-                f"{name} = {folder}: {paper} {item} takes none; allowed: with {takers}"
+                f"{name} = {folder}: {paper} {item} takes none; allowed: with {', '.join(takers)}"
             )
     if found.runs is None:
         for name, value in (("seed", seed), ("runs", runs)):

@@ -99,8 +99,8 @@ class ChannelModel:
 class WirelessLink:
     """One direction of a wireless link; the reverse direction's name ends in ``/reverse``.
 
-    `loss` is the configured ratio of transmissions in error; `loss_in_bursts` says whether they come
-    in bursts.
+    `loss` is the configured ratio of transmissions in error; `loss_in_bursts` says whether they
+    come in bursts.
     """
 
     name: str
