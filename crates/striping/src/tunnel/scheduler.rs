@@ -17,7 +17,8 @@ named! {
     /// Schedulers of the tunnel.
     #[derive(Default)]
     pub enum Scheduler {
-        /// Round-robin; a packet is queued for the link whose turn it is (song-2018).
+        /// Round-robin; a packet is queued for the link whose turn it is. The device of song-2018 does not
+        /// wait: [`Sender::transmit_at_once`](super::Sender::transmit_at_once).
         RoundRobin = RoundRobinConfig::DESCRIPTION.name,
         /// In proportion to the links' rates; a packet is queued for the link whose turn it is.
         Weighted = WeightedConfig::DESCRIPTION.name,

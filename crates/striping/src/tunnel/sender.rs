@@ -2,6 +2,7 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
+use ropewalk_transport::scheduling::round_robin::RoundRobinCursor;
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback};
 
 use super::activity::Activity;
@@ -19,6 +20,7 @@ use super::selection::Selection;
 use super::sender_types::{SenderConfig, SenderCounters, Transmit};
 use links::SenderLinks;
 
+mod at_once;
 mod link_list;
 mod links;
 mod status;
@@ -53,6 +55,7 @@ pub struct Sender<P> {
     selection: Selection,
     demand: Demand,
     scheduling: Scheduling,
+    turns_at_once: RoundRobinCursor,
     urgent: Fifo<P>,
     /// Lost packets, which are sent before new ones.
     repairs: Repairs<P>,
@@ -81,6 +84,7 @@ impl<P: Clone> Sender<P> {
             selection: Selection::default(),
             demand: Demand::default(),
             scheduling: Scheduling::default(),
+            turns_at_once: RoundRobinCursor::default(),
             urgent: Fifo::new(),
             repairs: Repairs::new(),
             begun: Vec::new(),
@@ -314,7 +318,7 @@ impl<P: Clone> Sender<P> {
 
     /// Records a datagram with neither a packet nor a ping: it is answered only in a busy tunnel.
     pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
-        let answered = self.activity.is_surely_busy(now);
+        let answered = !self.config.naive && self.activity.is_surely_busy(now);
         self.send_datagram(now, link, bytes, answered)
     }
 
@@ -367,7 +371,7 @@ impl<P: Clone> Sender<P> {
     /// with neither a packet nor a ping are answered, too.
     #[must_use]
     pub fn is_busy(&self, now: Time) -> bool {
-        self.activity.is_busy(now)
+        !self.config.naive && self.activity.is_busy(now)
     }
 
     /// Processes feedback about a link; invalid feedback does no harm.

@@ -12,6 +12,9 @@ use super::train;
 pub struct SenderConfig {
     /// The scheduler.
     pub scheduler: Scheduler,
+    /// The driver sends packets with [`transmit_at_once`](super::Sender::transmit_at_once), past scheduler and
+    /// queue. Only pings are answered, and no packet train measures a link.
+    pub naive: bool,
     /// A link whose one-way delay exceeds the least by more than this carries nothing while there are others.
     pub skew: Time,
     /// Upper limit of the queue.
@@ -27,6 +30,7 @@ impl Default for SenderConfig {
     fn default() -> SenderConfig {
         SenderConfig {
             scheduler: Scheduler::EarliestArrival,
+            naive: false,
             skew: Time::from_millis(300),
             most_queue: Bytes::from_mib(16),
             path_mtu: PathMtuConfig::default(),

@@ -40,7 +40,8 @@ impl<P: Clone> Sender<P> {
         if is_due && may_send {
             pings.push(Ping::keepalive(number));
         }
-        if shares && may_send && link.control.poll_train(now) {
+        let is_train = shares && may_send && link.control.poll_train(now);
+        if is_train && !self.config.naive {
             pings.extend((0..train::LENGTH).map(|_| Ping::of_train(number)));
         }
         let late = is_watched && link.control.is_late(now) && others;
