@@ -328,21 +328,26 @@ mod tests {
             format!("{key} takes a restart")
         });
         assert_eq!(messages, expected);
-        // The tunnel's text above lacks the peer's options and options that no file may have.
+        // The tunnel's text above lacks the peer's options, options that no file may have, and `naive`, which
+        // excludes some of its options.
         let mut command = command();
         command.build();
         let verb = command.find_subcommand("tunnel").unwrap();
-        let others = ["listen", "clients", "config", "check", "run-hook", "help"];
+        let others = [
+            "listen", "clients", "naive", "config", "check", "run-hook", "help",
+        ];
         let seen = BEFORE.lines().chain(ADDED).chain(others);
         let seen: Vec<&str> = seen.filter_map(|line| line.split(' ').next()).collect();
         let all = verb.get_arguments().filter_map(clap::Arg::get_long);
         let unseen: Vec<&str> = all.filter(|key| !seen.contains(key)).collect();
         assert!(unseen.is_empty(), "{unseen:?}");
 
-        write(BEFORE.to_owned() + "skew = '10ms'\n");
-        let before = line.read().unwrap().effective;
-        write(BEFORE.to_owned());
-        let again = line.reread(&before, Verb::tunnel).unwrap();
-        assert_eq!(again.restarts(&[]), ["skew takes a restart"]);
+        for (option, key) in [("skew = '10ms'\n", "skew"), ("naive = true\n", "naive")] {
+            write(BEFORE.to_owned() + option);
+            let before = line.read().unwrap().effective;
+            write(BEFORE.to_owned());
+            let again = line.reread(&before, Verb::tunnel).unwrap();
+            assert_eq!(again.restarts(&[]), [format!("{key} takes a restart")]);
+        }
     }
 }

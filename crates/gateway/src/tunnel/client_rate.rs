@@ -36,6 +36,13 @@ impl ClientRate {
         self.sent_until.saturating_sub(BURST)
     }
 
+    /// Returns whether a packet that cannot wait may be sent; counts it as dropped otherwise.
+    pub fn admit_sent(&mut self, now: Time) -> bool {
+        let passes = self.ready_at() <= now;
+        self.dropped += u64::from(!passes);
+        passes
+    }
+
     pub fn on_sent(&mut self, now: Time, bytes: usize) {
         let duration = self.duration(bytes as u64);
         self.sent_until = self.sent_until.max(now).saturating_add(duration);
@@ -86,6 +93,19 @@ mod tests {
             sent += 1500;
         }
         assert!((1_000_000..1_030_000).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn admit_sent_counts_packets_above_the_rate() {
+        let mut limit = limited();
+        let now = Time::from_secs(5);
+        let sent = (0..1000).filter(|_| {
+            let passes = limit.admit_sent(now);
+            limit.on_sent(now, if passes { 1500 } else { 0 });
+            passes
+        });
+        // 20 ms at 1 MB/s.
+        assert_eq!((sent.count(), limit.dropped()), (14, 986));
     }
 
     #[test]

@@ -72,6 +72,7 @@ pub(crate) fn run(
     let config = config(arguments.clone(), usage.clone())?;
     warn_of_ipv6_outside(&arguments);
     warn_of_blocked_dns(&arguments);
+    warn_of_reordering(&arguments);
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -277,6 +278,16 @@ fn warn_of_blocked_dns(arguments: &Arguments) {
     }
 }
 
+/// Warns that the tunnel is no substitute for one that keeps the order.
+fn warn_of_reordering(arguments: &Arguments) {
+    if arguments.naive {
+        warn!(
+            "--naive: links of unequal delay reorder packets, and lost packets are not repaired; for \
+             experiments only"
+        );
+    }
+}
+
 /// Returns the report of `tunnel --check`.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
@@ -287,6 +298,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     control::check(arguments.control.as_deref())?;
     quota::check(arguments.quota_state.as_deref())?;
     warn_of_blocked_dns(arguments);
+    warn_of_reordering(arguments);
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
     let device = format!(
         "would make device {} with {}",

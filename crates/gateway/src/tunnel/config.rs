@@ -30,6 +30,10 @@ pub struct Config {
     pub link_mtu: u16,
     /// The scheduler.
     pub scheduler: Scheduler,
+    /// Whether this end is the virtual device of song-2018: each packet leaves at once on the next link in
+    /// turn, and is delivered as it arrives. Packets are reordered, and `scheduler`, `skew` and `buffer` have
+    /// no effect. Both ends must agree.
+    pub naive: bool,
     /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one is up.
     pub skew: Time,
     /// Largest send queue, and largest reordering buffer, for each peer.
@@ -70,6 +74,8 @@ pub enum Role {
 pub struct Interface {
     /// Its name; `%d` becomes the first free number.
     pub name: String,
+    /// Longest packet of the device, if the links carry more.
+    pub mtu: Option<u16>,
     /// Its addresses: 1 to 16. The relay's list of clients must contain each address of a client.
     pub addresses: Vec<Prefix>,
     /// The peer's address, if the device is point-to-point.
@@ -88,12 +94,14 @@ impl Config {
             role,
             interface: Interface {
                 name: "ropewalk%d".to_owned(),
+                mtu: None,
                 addresses,
                 peer: None,
                 routes: Vec::new(),
             },
             link_mtu: 1500,
             scheduler: Scheduler::default(),
+            naive: false,
             skew: SenderConfig::default().skew,
             buffer: SenderConfig::default().most_queue,
             usage: UsageStore::default(),
@@ -105,6 +113,7 @@ impl Config {
     pub(super) fn sender(&self) -> SenderConfig {
         SenderConfig {
             scheduler: self.scheduler,
+            naive: self.naive,
             skew: self.skew,
             most_queue: self.buffer,
             path_mtu: self.path_mtu(),
@@ -121,7 +130,8 @@ impl Config {
         let mut addresses = self.interface.addresses.iter();
         let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
         let least = if has_ipv6 { IPV6_MIN_MTU as u16 } else { 0 };
-        (self.link_mtu - self.overhead()).max(least)
+        let most = self.interface.mtu.unwrap_or(u16::MAX);
+        (self.link_mtu - self.overhead()).min(most).max(least)
     }
 
     /// Returns the overhead in bytes of a datagram with one whole packet.

@@ -71,12 +71,16 @@ impl Device {
     /// Returns a device that accepts every packet, for tests of its readers.
     #[cfg(any(test, fuzzing))]
     pub fn null() -> io::Result<Device> {
+        let mut options = OpenOptions::new();
+        Device::of_file(options.read(true).write(true).open("/dev/null")?)
+    }
+
+    /// Returns a device whose packets are read from a file and written to it, for tests.
+    #[cfg(any(test, fuzzing))]
+    pub fn of_file(file: File) -> io::Result<Device> {
         Ok(Device {
-            file: OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open("/dev/null")?,
-            name: "null".to_owned(),
+            file,
+            name: "test".to_owned(),
             requests: Socket::new(Domain::IPV4, Type::DGRAM, None)?,
         })
     }

@@ -2,6 +2,8 @@
 
 #[cfg(any(test, fuzzing))]
 pub mod any_datagrams;
+#[cfg(test)]
+mod at_once_tests;
 mod incoming;
 mod link_watch;
 mod mtu;

@@ -81,7 +81,10 @@ impl Tunnel {
         let control = Control::new(TunnelStatus {
             device: device.name.clone(),
             mtu,
-            scheduler: config.scheduler.name(),
+            scheduler: match config.naive {
+                true => "naive",
+                false => config.scheduler.name(),
+            },
             ..TunnelStatus::default()
         });
         let control = control.map_err(TunnelError::Control)?;

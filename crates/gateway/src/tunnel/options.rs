@@ -94,6 +94,11 @@ pub struct Arguments {
     /// redundant, which sends every packet over every link.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
+    /// Send each packet at once on the next link in turn, and deliver packets as they arrive: the virtual
+    /// device of Song et al. (2018). It reorders and repairs nothing. For experiments only. Both ends
+    /// need it.
+    #[arg(long, conflicts_with_all = ["scheduler", "skew", "buffer"])]
+    pub(super) naive: bool,
     /// Largest difference in one-way delay to the fastest link. A slower link carries no data while a
     /// faster one is up.
     #[arg(long, value_name = "TIME", default_value = "300ms")]
@@ -256,12 +261,14 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         role,
         interface: Interface {
             name: arguments.device,
+            mtu: None,
             addresses: arguments.address,
             peer: arguments.peer,
             routes: arguments.route,
         },
         link_mtu: arguments.link_mtu,
         scheduler: arguments.scheduler,
+        naive: arguments.naive,
         skew: arguments.skew,
         buffer: arguments.buffer,
         usage,

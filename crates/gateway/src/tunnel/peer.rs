@@ -20,6 +20,7 @@ use super::refusal::Refusal;
 use super::super_packet::Piece;
 use crate::noise::{SessionKeys, TAG_LEN};
 
+mod at_once;
 mod sealing;
 mod status;
 

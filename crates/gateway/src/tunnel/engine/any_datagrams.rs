@@ -31,7 +31,7 @@ use crate::tunnel::status::TunnelStatus;
 /// The relay's address and port; nothing listens there.
 const RELAY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 77, 0, 1)), 9);
 /// The client's addresses on two links, and in the tunnel.
-const LINKS: [[u8; 4]; 2] = [[127, 77, 0, 2], [127, 77, 0, 3]];
+pub(super) const LINKS: [[u8; 4]; 2] = [[127, 77, 0, 2], [127, 77, 0, 3]];
 const INNER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 2));
 /// Size of the reordering buffer in bytes.
 const BUFFER: u64 = 64 << 10;
@@ -131,7 +131,13 @@ fn check_engine(engine: &Engine) {
 
 /// Returns the end under test, after a handshake with the other one.
 fn established(is_relay: bool) -> Engine {
-    let (mut relay, mut client) = (relay(), client());
+    let (relay, client) = both_established(RELAY, false);
+    if is_relay { relay } else { client }
+}
+
+/// Returns a relay and its client, which sends to the address `at`, after a handshake.
+pub(super) fn both_established(at: SocketAddr, naive: bool) -> (Engine, Engine) {
+    let (mut relay, mut client) = (relay(naive), client(at, naive));
     let HandshakeRole::Initiator(dialer) = &mut client.end else {
         unreachable!("the client dials")
     };
@@ -151,21 +157,21 @@ fn established(is_relay: bool) -> Engine {
     client
         .on_answer(now, 0, &answer)
         .expect("the relay's answer");
-    if is_relay { relay } else { client }
+    (relay, client)
 }
 
 fn secret(byte: u8) -> SecretKey {
     SecretKey::from_bytes([byte; 32])
 }
 
-fn relay() -> Engine {
+fn relay(naive: bool) -> Engine {
     let clients = Clients::of_one("van", secret(2).public(), vec![INNER]);
     let at = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let role = Role::Listen {
         at,
         clients: clients.clone(),
     };
-    let config = config(secret(1), role, "10.9.0.1/24");
+    let config = config(secret(1), role, "10.9.0.1/24", naive);
     let sockets = bind::sockets(&config).expect("a socket on loopback");
     let ids = sockets.session_ids();
     let responder = HandshakeResponder::new(Instant::now(), secret(1), clients, ids);
@@ -173,17 +179,17 @@ fn relay() -> Engine {
     engine(end, sockets, &config)
 }
 
-fn client() -> Engine {
+fn client(relay: SocketAddr, naive: bool) -> Engine {
     let links = LINKS.iter().enumerate().map(|(number, address)| {
         let address = Ipv4Addr::from(*address).into();
         Link::new(number.to_string(), Egress::Address(address))
     });
     let role = Role::Dial {
-        relays: vec![RELAY],
+        relays: vec![relay],
         key: secret(1).public(),
         links: links.collect(),
     };
-    let config = config(secret(2), role, "10.9.0.2/24");
+    let config = config(secret(2), role, "10.9.0.2/24", naive);
     let sockets = bind::sockets(&config).expect("sockets on loopback");
     let ids = sockets.session_ids();
     let dialer = Dialer::new(secret(2), secret(1).public(), vec![INNER], ids);
@@ -191,11 +197,12 @@ fn client() -> Engine {
     engine(end, sockets, &config)
 }
 
-fn config(secret: SecretKey, role: Role, own: &str) -> Config {
+fn config(secret: SecretKey, role: Role, own: &str, naive: bool) -> Config {
     let own: Prefix = own.parse().expect("a prefix");
     let mut config = Config::new(secret, role, vec![own]);
     config.buffer = Bytes::new(BUFFER);
     config.sealed = false;
+    config.naive = naive;
     config
 }
 

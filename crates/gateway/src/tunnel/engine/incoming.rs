@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{Delivery, Sequencing};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::info;
 
@@ -110,6 +111,7 @@ impl Engine {
             let own = own.iter().map(|address| (*address, number));
             self.addresses.extend(own);
         }
+        let naive = self.configs.0.naive;
         let (mut pongs, mut replies) = (Vec::new(), 0);
         let mut is_answered = peer.sender.is_busy(now.1);
         let mut is_closed = false;
@@ -121,7 +123,9 @@ impl Engine {
                     partial_checksum,
                     bytes,
                 }) => {
-                    is_answered = true;
+                    // Nothing but the status needs feedback about packets that were sent at once.
+                    let is_at_once = naive && is_at_once(sequencing);
+                    is_answered |= !is_at_once;
                     let Some(source) = source(bytes) else {
                         refused = Some(Refusal::Malformed);
                         continue;
@@ -132,13 +136,17 @@ impl Engine {
                         continue;
                     }
                     let passes = peer.receiver.passes(now.1, sequencing);
-                    if !peer.receiver.is_copy() {
+                    if !peer.receiver.is_copy() && !is_at_once {
                         peer.sender.on_packet(now.1, bytes.len() as u32);
                     }
                     if passes && peer.limit.admit(now.1, bytes.len()) {
                         let file = &self.device.file;
                         self.coalescer
                             .push(bytes, partial_checksum, |bytes| write(file, bytes));
+                        if is_at_once {
+                            // Each packet by itself, as on the link.
+                            self.coalescer.flush(|bytes| write(file, bytes));
+                        }
                     } else if !passes {
                         let packet = ReceivedPacket {
                             bytes: bytes.to_vec(),
@@ -215,6 +223,11 @@ impl Engine {
         let file = &self.device.file;
         self.coalescer.flush(|bytes| write(file, bytes));
     }
+}
+
+/// Whether a packet was sent past the queue, as all packets are with `--naive`.
+fn is_at_once(sequencing: Sequencing) -> bool {
+    sequencing.lane == 0 && sequencing.delivery == Delivery::AtOnce
 }
 
 fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {

@@ -51,10 +51,7 @@ impl Engine {
         let flow = Flow::of(packet.packet());
         match self.oversize.decide(now, packet, mtu, &self.pool) {
             OversizeAction::Fragments(pieces) => {
-                for piece in pieces {
-                    let len = piece.len() as u32;
-                    self.peers[peer].sender.enqueue(now, piece, len, flow);
-                }
+                self.take_pieces(now, peer, flow, pieces.into_iter());
             }
             OversizeAction::Reply(answer) => write(&self.device.file, &answer),
             OversizeAction::Drop => {}

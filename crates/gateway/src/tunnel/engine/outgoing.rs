@@ -3,6 +3,7 @@
 use std::io;
 use std::mem;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Feedback, Flow, Sender, SharedDatagram, Transmit};
@@ -52,13 +53,28 @@ impl Engine {
                 continue;
             }
             let flow = Flow::of(packet.packet());
-            let sender = &mut self.peers[number].sender;
-            for piece in packet.pieces() {
-                let len = piece.len() as u32;
-                sender.enqueue(now, piece, len, flow);
-            }
+            self.take_pieces(now, number, flow, packet.pieces());
         }
         Ok(())
+    }
+
+    /// Queues the pieces of a packet for a peer, or sends them at once.
+    pub(super) fn take_pieces(
+        &mut self,
+        now: Time,
+        number: usize,
+        flow: Flow,
+        pieces: impl Iterator<Item = Piece>,
+    ) {
+        let (instant, peer) = (Instant::now(), &mut self.peers[number]);
+        for piece in pieces {
+            if self.configs.0.naive {
+                peer.send_at_once((instant, now), piece, sending(&self.sockets));
+            } else {
+                let len = piece.len() as u32;
+                peer.sender.enqueue(now, piece, len, flow);
+            }
+        }
     }
 
     /// Whether a client's packet is refused, since its source is not one of the client's addresses.

@@ -42,7 +42,7 @@ impl Peer {
     }
 
     /// `whole`: the longest datagram to send in one piece, if it differs from the link's path MTU.
-    fn seal_as(
+    pub(super) fn seal_as(
         &mut self,
         number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
         now: Time,
