@@ -15,7 +15,6 @@ use crate::fairness;
 use crate::machine::MachineSummary;
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome, share_out};
-use crate::tunnel;
 
 /// Lateness of a packet, in milliseconds, above which the largest delays show a pause of the
 /// machine.
@@ -135,7 +134,6 @@ impl Report {
         let mut traffic = measured.traffic;
         share_out(&mut traffic.subflows);
         let mut warnings = scenario.warnings.clone();
-        warnings.extend(tunnel::warning(scenario.measured_flow()));
         warnings.append(&mut traffic.warnings);
         let timeline = traffic.timeline.take();
         let delays = std::mem::take(&mut traffic.delays);

@@ -71,7 +71,7 @@ pub fn run_scenario(request: &Request) -> Result<Report, Error> {
     };
     let tunnel = match &scenario.measured_flow().protocol {
         Protocol::StripedTcp(device) => {
-            let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
+            let tunnel = Tunnel::start(*device, &scenario, &testbed, start);
             Some(tunnel?)
         }
         Protocol::Tcp

@@ -1,7 +1,8 @@
 //! The tunnel between client and server, in their namespaces.
 //!
 //! The measured connection is the kernel's TCP between the tunnel's two addresses; its packets are
-//! striped in UDP over one socket per path (song-2018).
+//! striped in UDP over one socket per path. The scenario's device decides whether the tunnel keeps
+//! order and rates, or is the naive one of song-2018.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_gateway::keys::{Clients, SecretKey};
 use ropewalk_gateway::tunnel::{Config, Control, Prefix, Role, Tunnel as End, TunnelError};
-use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
-use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_scenario::{Device, Flow, Protocol, Scenario, VirtualDevice};
+use ropewalk_striping::tunnel::SINGLE_PACKET_OVERHEAD;
 
 use crate::error::Error;
 use crate::links::links;
@@ -23,6 +24,8 @@ use crate::network::Testbed;
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 const PORT: u16 = 4434;
+/// Least MTU of links that the tunnel supports.
+const MIN_LINK_MTU: u64 = 1280;
 
 #[derive(Debug)]
 pub(crate) struct Tunnel {
@@ -35,7 +38,7 @@ impl Tunnel {
     /// Opens both ends; the client connects at `start`. Fails if a namespace accepts no further
     /// device, or the tunnel does not support this packet size.
     pub(crate) fn start(
-        scheduler: Scheduler,
+        device: VirtualDevice,
         scenario: &Scenario,
         testbed: &Testbed,
         start: Instant,
@@ -53,8 +56,9 @@ impl Tunnel {
             key: far.public(),
             links: links(scenario, testbed).collect(),
         };
-        let far = config(scheduler, testbed, far, listen, server);
-        let near = config(scheduler, testbed, near, dial, client);
+        let flow = scenario.measured_flow();
+        let far = config((device, flow), testbed, far, listen, server);
+        let near = config((device, flow), testbed, near, dial, client);
         let far = open(&testbed.server, far)?;
         let near = open(&testbed.client, near)?;
         Ok(Tunnel {
@@ -93,18 +97,18 @@ impl Tunnel {
     }
 }
 
-/// A warning if the flow's virtual device differs from the scenario's.
-pub(crate) fn warning(flow: &Flow) -> Option<String> {
-    let Protocol::StripedTcp(device) = &flow.protocol else {
-        return None;
+/// MTU of the links of a scenario whose packets have at most `packet` bytes in the simulator.
+pub(crate) fn link_mtu(scenario: &Scenario, packet: u64) -> u64 {
+    let device = match &scenario.measured_flow().protocol {
+        Protocol::StripedTcp(device) => device.kind,
+        _ => return packet,
     };
-    let key = flow.key("device");
-    (device.kind == Device::Naive).then(|| {
-        format!(
-            "{key}: \"naive\" is simulated alone; here runs the gateway's tunnel, which keeps to \
-             the links' rates and puts packets in order again, as device = \"tunnel\" says"
-        )
-    })
+    let added = match device {
+        // The simulated device encrypts nothing and numbers nothing.
+        Device::Naive => u64::from(SINGLE_PACKET_OVERHEAD),
+        Device::Tunnel => 0,
+    };
+    (packet + added).max(MIN_LINK_MTU)
 }
 
 /// Client and server address, of the paths' IP version.
@@ -117,16 +121,20 @@ fn addresses(outside: IpAddr) -> [Prefix; 2] {
 }
 
 fn config(
-    scheduler: Scheduler,
+    (device, flow): (VirtualDevice, &Flow),
     testbed: &Testbed,
     secret: &SecretKey,
     role: Role,
     address: Prefix,
 ) -> Config {
+    let mut config = Config::new(secret.clone(), role, vec![address]);
+    let inside = flow.full_packet() - u64::from(flow.packet_overhead());
+    config.interface.mtu = inside.try_into().ok();
     Config {
-        scheduler,
+        scheduler: device.scheduler,
+        naive: device.kind == Device::Naive,
         link_mtu: testbed.plan.mtu.try_into().unwrap_or(u16::MAX),
-        ..Config::new(secret.clone(), role, vec![address])
+        ..config
     }
 }
 

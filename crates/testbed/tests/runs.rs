@@ -118,13 +118,46 @@ fn the_tunnel_uses_both_links_and_loses_no_byte() {
     }
     for ip_version in ["ipv4", "ipv6"] {
         let version = format!("transport.ip_version={ip_version}");
-        let set = ["--set", "transport.protocol=striped-tcp", "--set", &version];
-        let report = run(TWO_LINKS, &set);
+        let tunnel = "transport.device=tunnel";
+        let protocol = "transport.protocol=striped-tcp";
+        let report = run(
+            TWO_LINKS,
+            &["--set", protocol, "--set", tunnel, "--set", &version],
+        );
         assert_eq!(report["delivered_bytes"], 4_000_000);
         for link in report["links"].as_array().unwrap() {
             let delivered = link["delivered_bytes"].as_u64().unwrap();
             assert!(delivered > 1_500_000, "{link}");
         }
+    }
+}
+
+/// The device in turn offers both links the same number of packets; a full queue drops some.
+#[test]
+fn the_naive_device_uses_links_in_turn_and_loses_no_byte() {
+    if !possible() {
+        return;
+    }
+    for segment in ["1420 B", "536 B"] {
+        let segment = format!("transport.segment={segment}");
+        let set = [
+            "--set",
+            "transport.protocol=striped-tcp",
+            "--set",
+            "transport.device=naive",
+            "--set",
+            &segment,
+        ];
+        let report = run(TWO_LINKS, &set);
+        assert_eq!(report["delivered_bytes"], 4_000_000);
+        let links = report["links"].as_array().unwrap();
+        let packets = links.iter().map(|link| {
+            let counts = ["sent_packets", "dropped_packets"];
+            counts.iter().map(|key| link[key].as_u64().unwrap()).sum()
+        });
+        let packets: Vec<u64> = packets.collect();
+        let apart = packets[0].abs_diff(packets[1]);
+        assert!(apart * 100 < packets[0], "{packets:?}");
     }
 }
 

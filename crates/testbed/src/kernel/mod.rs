@@ -153,6 +153,13 @@ pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     }
 }
 
+/// Whether three duplicate acknowledgements are always taken for a loss, and nothing is undone. Linux can be
+/// set so only without SACK, since RACK adapts to reordering, and without timestamps.
+fn counts_duplicates(transport: &Config) -> bool {
+    let extensions = &transport.extensions;
+    transport.reordering.name() == "none" && !extensions.sack && !extensions.timestamps
+}
+
 /// Settings of both namespaces, by their names in sysctl(8).
 pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
     // Minimum, initial value, maximum (Documentation/networking/ip-sysctl.rst).
@@ -183,6 +190,12 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
     if transport.rto.max != Config::profile(Profile::Linux).rto.max {
         let ms = transport.rto.max.as_nanos() / 1_000_000;
         settings.push(("net.ipv4.tcp_rto_max_ms", ms.to_string()));
+    }
+    if counts_duplicates(transport) {
+        // No adaptation to reordering, no D-SACK, no F-RTO; without timestamps no Eifel detection.
+        settings.push(("net.ipv4.tcp_max_reordering", "3".to_owned()));
+        settings.push(("net.ipv4.tcp_dsack", switch(false)));
+        settings.push(("net.ipv4.tcp_frto", switch(false)));
     }
     if transport.multipath {
         settings.push(("net.mptcp.enabled", switch(true)));

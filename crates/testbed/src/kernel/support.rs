@@ -1,11 +1,11 @@
 //! Scenario settings that the kernel does not support.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Flow, FlowOrigin, Protocol, Scenario, Traffic};
-use ropewalk_striping::DATA_HEADER_LEN;
+use ropewalk_scenario::{Device, Flow, FlowOrigin, Protocol, Scenario, Traffic};
+use ropewalk_striping::{DATA_HEADER_LEN, tunnel};
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
-use super::{MAX_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
+use super::{MAX_FURTHER_SUBFLOWS, congestion, counts_duplicates, headers, mtu, subflows};
 use crate::error::Error;
 use crate::traffic;
 
@@ -62,7 +62,15 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         return refuse("count", flow.count.to_string(), reason, "1");
     }
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp(_) => {}
+        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::StripedTcp(device) => {
+            let is_naive = device.kind == Device::Naive;
+            if is_naive && device.scheduler != tunnel::Scheduler::RoundRobin {
+                let value = format!("{:?}", device.scheduler.name());
+                let reason = "the naive device of the testbed does not know the links' rates";
+                return refuse("scheduler", value, reason, "\"round-robin\"");
+            }
+        }
         Protocol::Udp => return check_datagrams(scenario),
         Protocol::MptcpNs3 => {
             let reason = "the kernel's MPTCP is RFC 8684, and the ns-3 module's is not";
@@ -254,6 +262,7 @@ fn shared(transport: &Config) -> Vec<(&'static str, String)> {
             format!("\"{}\"", transport.receive_buffer.size),
         ),
         ("sack", transport.extensions.sack.to_string()),
+        ("reordering", format!("{:?}", transport.reordering.name())),
         ("timestamps", transport.extensions.timestamps.to_string()),
         ("initial_window", window),
         ("delayed_ack", transport.receiver.delayed_ack.to_string()),
@@ -306,7 +315,9 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("prr", |of| of.window.prr.to_string());
     key("quick_ack", |of| of.receiver.quick_ack.to_string());
     key("rack", |of| of.loss.rack.to_string());
-    key("reordering", |of| format!("{:?}", of.reordering.name()));
+    if !counts_duplicates(transport) {
+        key("reordering", |of| format!("{:?}", of.reordering.name()));
+    }
     key("rtt_from_sack", |of| of.rto.from_sack.to_string());
     key("send_buffer_autotuning", |of| {
         of.send_buffer.autotuning.to_string()
@@ -352,6 +363,7 @@ mod tests {
             "congestion = \"uncoupled\"\nsubflow = \"newreno\"",
             "initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1",
             "sack = false\ntimestamps = false\nip_version = \"ipv6\"",
+            "reordering = \"none\"\nsack = false\ntimestamps = false",
         ] {
             check(&scenario(transport)).unwrap();
         }
@@ -391,6 +403,10 @@ mod tests {
             (
                 "protocol = \"aggregation\"\nheader = \"8 B\"",
                 "transport.header = \"8 B\": the gateway's data frames have its own header; allowed here: \"16 B\"",
+            ),
+            (
+                "protocol = \"striped-tcp\"\nscheduler = \"weighted\"",
+                "transport.scheduler = \"weighted\": the naive device of the testbed does not know the links' rates; allowed here: \"round-robin\"",
             ),
             (
                 "subflows_per_path = 5",

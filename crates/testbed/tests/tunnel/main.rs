@@ -2,6 +2,7 @@
 
 mod addresses;
 mod contracts;
+mod naive;
 mod path_mtu;
 mod refused;
 mod router;
@@ -92,8 +93,8 @@ fn start(namespace: &Namespace, arguments: &[String]) -> Child {
     namespace.run(move || command.spawn()).unwrap()
 }
 
-/// A relay that admits `van`, and a client with this key.
-fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
+/// A relay that admits `van`, and a client with this key; `options` are of both ends.
+fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str, options: &[&str]) -> [Child; 2] {
     let file = |name: &str| folder.join(name).display().to_string();
     let address = format!("{}:4433", testbed.plan.server);
     let arguments = |text: String| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
@@ -113,6 +114,11 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     for (number, path) in testbed.plan.paths.iter().enumerate() {
         client.push(format!("--link=link{number}={}", path.client[0]));
     }
+    let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+    let (relay, client) = (
+        [relay, options.clone()].concat(),
+        [client, options].concat(),
+    );
     let relay = start(&testbed.server, &relay);
     [relay, start(&testbed.client, &client)]
 }
@@ -154,7 +160,7 @@ fn echoed(congestion: &'static str) -> Vec<u64> {
     let folder = tempfile::tempdir().unwrap();
     let (testbed, emulator) = network();
     keys(folder.path(), &["relay", "van"]);
-    let ends = tunnel(&testbed, folder.path(), "van.key");
+    let ends = tunnel(&testbed, folder.path(), "van.key", &[]);
     let pattern: Vec<u8> = (0..3_000_000_u32)
         .map(|n| (n.wrapping_mul(n) >> 7) as u8)
         .collect();
@@ -235,7 +241,7 @@ fn unlisted_client_gets_no_reply() {
     let folder = tempfile::tempdir().unwrap();
     let (testbed, _emulator) = network();
     keys(folder.path(), &["relay", "van", "stranger"]);
-    let ends = tunnel(&testbed, folder.path(), "stranger.key");
+    let ends = tunnel(&testbed, folder.path(), "stranger.key", &[]);
     let listening = testbed
         .server
         .run(|| TcpListener::bind("0.0.0.0:5001").unwrap());
