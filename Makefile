@@ -187,6 +187,7 @@ kernel: setup models ## print our numbers beside those of this machine's kernel,
 	$(BIN)/python tests/agreement/kernel.py
 	$(BIN)/python tests/agreement/kernel_random.py
 	$(BIN)/python tests/agreement/reordering_kernel.py
+	$(BIN)/python tests/agreement/naive.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
 RUNS ?= 5
