@@ -12,7 +12,7 @@ use crate::capture::Tap;
 use crate::emulator::{Emulator, PathDevices, Setup};
 use crate::error::Error;
 use crate::namespace::Namespace;
-use crate::{iproute, kernel, netem, sysctl, tun, tunnel};
+use crate::{iproute, kernel, netem, sysctl, tun};
 
 /// A client's and a server's namespace, joined by the paths of a scenario.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Testbed {
             namespace.run(move || sysctl::set(&settings))?;
             Ok::<_, Error>(namespace)
         };
-        let mtu = tunnel::link_mtu(scenario, kernel::mtu(flow)?);
+        let mtu = kernel::link_mtu(flow)?;
         let metrics = kernel::route_metrics(&flow.transport);
         Ok(Testbed {
             client: create("client")?,

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_gateway::keys::{Clients, SecretKey};
 use ropewalk_gateway::tunnel::{Config, Control, Prefix, Role, Tunnel as End, TunnelError};
-use ropewalk_scenario::{Device, Flow, Protocol, Scenario, VirtualDevice};
-use ropewalk_striping::tunnel::SINGLE_PACKET_OVERHEAD;
+use ropewalk_scenario::{Device, Flow, Scenario, VirtualDevice};
 
 use crate::error::Error;
 use crate::links::links;
@@ -24,8 +23,6 @@ use crate::network::Testbed;
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 const PORT: u16 = 4434;
-/// Least MTU of links that the tunnel supports.
-const MIN_LINK_MTU: u64 = 1280;
 
 #[derive(Debug)]
 pub(crate) struct Tunnel {
@@ -95,20 +92,6 @@ impl Tunnel {
         }
         Ok(())
     }
-}
-
-/// MTU of the links of a scenario whose packets have at most `packet` bytes in the simulator.
-pub(crate) fn link_mtu(scenario: &Scenario, packet: u64) -> u64 {
-    let device = match &scenario.measured_flow().protocol {
-        Protocol::StripedTcp(device) => device.kind,
-        _ => return packet,
-    };
-    let added = match device {
-        // The simulated device encrypts nothing and numbers nothing.
-        Device::Naive => u64::from(SINGLE_PACKET_OVERHEAD),
-        Device::Tunnel => 0,
-    };
-    (packet + added).max(MIN_LINK_MTU)
 }
 
 /// Client and server address, of the paths' IP version.

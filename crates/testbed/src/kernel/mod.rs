@@ -5,7 +5,8 @@ mod support;
 use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Flow, Protocol};
+use ropewalk_scenario::{Device, Flow, Protocol};
+use ropewalk_striping::tunnel::SINGLE_PACKET_OVERHEAD;
 use ropewalk_transport::algorithm::AlgorithmConfig;
 use ropewalk_transport::{Config, CongestionConfig, InitialWindow, IpVersion, Profile};
 
@@ -19,6 +20,8 @@ use crate::sysctl;
 pub const MAX_FURTHER_SUBFLOWS: usize = 8;
 /// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
+/// Least MTU of links that the gateway's tunnel supports.
+const MIN_TUNNEL_MTU: u64 = 1280;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteMetrics {
@@ -133,6 +136,21 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
             Bytes::new(LONGEST_PACKET - headers(flow))
         ),
     })
+}
+
+/// MTU of the links for the first flow: that of its segments, or more if they are in a tunnel. Fails as
+/// [`mtu`].
+pub(crate) fn link_mtu(flow: &Flow) -> Result<u64, Error> {
+    let packet = mtu(flow)?;
+    let Protocol::StripedTcp(device) = &flow.protocol else {
+        return Ok(packet);
+    };
+    let added = match device.kind {
+        // The simulated device encrypts nothing and numbers nothing.
+        Device::Naive => u64::from(SINGLE_PACKET_OVERHEAD),
+        Device::Tunnel => 0,
+    };
+    Ok((packet + added).max(MIN_TUNNEL_MTU))
 }
 
 fn headers(flow: &Flow) -> u64 {
