@@ -13,8 +13,8 @@ impl<P: Clone> Sender<P> {
     /// A link over its [rate limit](crate::tunnel::LinkTerms::rate) loses its turn. Requires
     /// [`SenderConfig::naive`](crate::tunnel::SenderConfig::naive).
     pub fn transmit_at_once(&mut self, now: Time, packet: P, bytes: u32) -> Option<Transmit<P>> {
-        let controls = self.links.controls();
-        let states = self.links.states();
+        let controls = &self.links.controls;
+        let states = &self.links.states;
         let link = self.turns_at_once.next(controls.len(), |link| {
             states[link].is_available && controls[link].allowed_at() <= now
         });
