@@ -103,7 +103,7 @@ def items() -> tuple[Item, ...]:
     Examples
     --------
     >>> [item.name for item in items() if item.paper == "song-2018"][:2]
-    ['fig1', 'first_arrival']
+    ['equations', 'mechanisms']
     """
     return ITEMS
 

@@ -73,7 +73,7 @@ def test_capacity_is_never_below_the_rate_and_falls_as_the_round_trip_rises(x, r
     [
         (lambda: estimation.demand(-1, 0, 0.1, [1]), "before is -1: must be"),
         (lambda: estimation.demand(0, 0, 0, [1]), "slot is 0: must be"),
-        (lambda: estimation.demand(9, 1, 1, [5]), "after is 1: must be at least 4, what the sub"),
+        (lambda: estimation.demand(9, 1, 1, [5]), "after is 1: must be at least 4, the rest of 9"),
         (lambda: estimation.capacity([-1], 1, 1), r"rates\[0\] is -1: must be"),
         (lambda: estimation.capacity([1], 0, 1), "rtt is 0: must be"),
         (lambda: estimation.capacity([1], 1, [1, 1]), "rtt_min has 2 entries: must have 1"),
