@@ -152,8 +152,8 @@ def main() -> None:
         storage.keep(made, RESULTS / item.paper / item.name)
         blocks[named(item)] = block(made)
         plot.save(made.figure, PICTURES / f"{made.paper}-{made.item}.png")
+        PAGE.write_text(page(blocks))
         print(f"made {named(item)} again in {time.monotonic() - started:.0f} s", flush=True)
-    PAGE.write_text(page(blocks))
     found = coverage(folder=RESULTS)
     if not found.counts()["no result"]:
         COVERAGE.write_text(coverage_page(found))
