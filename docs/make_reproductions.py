@@ -22,7 +22,7 @@ from ropewalk.output.tables.reproduce import (
 )
 from ropewalk.papers import Item, Reproduction, items, reproduce
 from ropewalk.papers.api import find
-from ropewalk.papers.coverage import coverage, stored
+from ropewalk.papers.coverage import coverage, is_other_reading, stored
 
 PAGE = Path(__file__).with_name("reproductions.md")
 COVERAGE = Path(__file__).with_name("coverage.md")
@@ -125,13 +125,22 @@ def coverage_page(found: Coverage) -> str:
 
 
 def report(seconds: float, made: int) -> None:
-    """Print the time, the number of rows and of those within their bands, and the farthest."""
+    """Print the time, the number of rows and of those within their bands, and the farthest.
+
+    Rows of readings that were not chosen are left out.
+    """
     results = stored(RESULTS)
-    rows = [(f"{each.paper} {each.item}", row) for each in results for row in each.comparisons]
+    rows = [
+        (f"{each.paper} {each.item}", row)
+        for each in results
+        for row in each.comparisons
+        if not is_other_reading(each.paper, each.item, row.quantity)
+    ]
     judged = [row.met for _, row in rows if row.met is not None]
     print(f"{made} items in {seconds / 60:.1f} min")
     print(
-        f"{len(rows)} rows of {len(results)} items; {len(judged)} have a band, "
+        f"{len(rows)} rows of {len(results)} items, other readings left out; "
+        f"{len(judged)} have a band, "
         f"{sum(judged)} of them within it"
     )
     print("farthest outside their bands, in half widths of the band:")

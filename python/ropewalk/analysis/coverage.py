@@ -201,8 +201,8 @@ def matches(patterns: Iterable[str], quantity: str) -> bool:
 def distance(row: ComparedValue) -> float | None:
     """Return how far a value is outside the band of its statement, in half widths of the band.
 
-    0 within the band. A band without one of its ends counts as wide as the default margin, a tenth
-    of its other end.
+    0 within the band. A band without one of its ends, or of a single value, counts as wide as the
+    default margin, a tenth of its end.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def distance(row: ComparedValue) -> float | None:
     if row.limits is None or isinstance(row.ours, str) or row.holds is not None:
         return None
     least, greatest = row.limits
-    if least is not None and greatest is not None:
+    if least is not None and greatest is not None and least < greatest:
         half = (greatest - least) / 2
     else:
         half = MARGIN * abs(least or greatest or 1.0)
@@ -229,7 +229,7 @@ def distance(row: ComparedValue) -> float | None:
         0.0 if greatest is None else row.ours - greatest,
         0.0,
     )
-    return outside / max(half, 1e-300)
+    return outside / half
 
 
 def farthest(

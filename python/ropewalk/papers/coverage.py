@@ -206,9 +206,20 @@ def _state(rows: tuple[ComparedValue, ...]) -> State:
     return "met" if all(judged) else "not met"
 
 
+def is_other_reading(paper: str, item: str, quantity: str) -> bool:
+    """Return whether a row compares another reading than the chosen one with the paper.
+
+    Examples
+    --------
+    >>> is_other_reading("alheid-2016", "table3", "S1 RFC 8684, FC-CC, wires")
+    True
+    """
+    return matches(_listed()[OTHER_READINGS].get(f"{paper} {item}", ()), quantity)
+
+
 def _claimed(listed: Iterable[Statement], paper: str, item: str, row: ComparedValue) -> bool:
     """Return whether a row belongs to a statement, or to another reading."""
-    if matches(_listed()[OTHER_READINGS].get(f"{paper} {item}", ()), row.quantity):
+    if is_other_reading(paper, item, row.quantity):
         return True
     return any(
         (each.paper, each.item) == (paper, item) and each.claims(row.quantity) for each in listed
