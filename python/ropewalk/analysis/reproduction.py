@@ -117,7 +117,8 @@ class ComparedValue:
             "digits": self.digits,
             "met": self.met,
             "reason": self.reason,
-            "band": None if self.band is None else list(self.band),
+            "at_least": None if self.band is None else self.band[0],
+            "at_most": None if self.band is None else self.band[1],
             "holds": self.holds,
         }
         return {key: value for key, value in values.items() if value is not None}

@@ -53,11 +53,11 @@ def restore(stored: folders.ResultFolder) -> Reproduction:
 
 
 def _comparison(known: Mapping[str, Any]) -> ComparedValue:
-    computed = ("difference", "met")
-    fields = {key: value for key, value in known.items() if key not in computed}
-    if "band" in fields:
-        least, greatest = fields["band"]
-        fields["band"] = (least, greatest)
+    others = ("difference", "met", "at_least", "at_most")
+    fields = {key: value for key, value in known.items() if key not in others}
+    band = known.get("at_least"), known.get("at_most")
+    if band != (None, None):
+        fields["band"] = band
     return ComparedValue(**fields)
 
 
