@@ -64,12 +64,7 @@ impl Trace {
     pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
         let mut opportunities_ms = Vec::new();
         let mut before = 0;
-        for (index, content) in text.lines().enumerate() {
-            let content = content.trim();
-            if content.is_empty() {
-                continue;
-            }
-            let line = index + 1;
+        for (line, content) in filled_lines(text) {
             let ms: u32 = content.parse().map_err(|_| TraceError::NotANumber {
                 line,
                 text: content.chars().take(40).collect(),
@@ -103,6 +98,12 @@ impl Trace {
     }
 }
 
+/// Returns the lines that are not blank, trimmed, with their numbers from 1.
+fn filled_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = (1..).zip(text.lines().map(str::trim));
+    numbered.filter(|(_, content)| !content.is_empty())
+}
+
 /// Recorded variation of a delay: a step function of time.
 ///
 /// ```
@@ -131,12 +132,7 @@ impl DelayTrace {
     pub fn parse(name: &str, text: &str) -> Result<DelayTrace, TraceError> {
         let mut steps = Vec::new();
         let mut before = 0;
-        for (index, content) in text.lines().enumerate() {
-            let content = content.trim();
-            if content.is_empty() {
-                continue;
-            }
-            let line = index + 1;
+        for (line, content) in filled_lines(text) {
             let (ms, delay) = step(content).ok_or_else(|| TraceError::NotADelay {
                 line,
                 text: content.chars().take(40).collect(),
