@@ -33,7 +33,7 @@ fn middlebox_on_the_first_path_leaves_tcp_on_it() {
         assert!(summary.warnings[0].contains("MPTCP fell back to TCP on path dsl alone"));
         assert_eq!(summary.delivered_bytes, 5_000_000);
         assert_eq!(summary.subflows[1].segments_sent, 0);
-        // As fast as TCP on that link, but for the length of its segments.
+        // The connection is as fast as TCP on that link; only the lengths of their segments differ.
         let tcp = over("dsl", None, "tcp").goodput_mbps;
         let ratio = summary.goodput_mbps / tcp;
         assert!((0.97..1.03).contains(&ratio), "{kind}: {ratio}");

@@ -101,7 +101,7 @@ class CoveredStatement:
 
     @property
     def reason(self) -> str | None:
-        """Reason of the row farthest from its band, of those that are not met, or `not_here`."""
+        """The reason of the unmet row that is farthest from its band; otherwise `not_here`."""
         unmet = [each for each in self.rows if each.met is False and each.reason]
         if not unmet:
             return self.statement.not_here

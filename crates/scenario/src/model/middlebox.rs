@@ -6,9 +6,9 @@ named! {
     /// MPTCP options that a middlebox removes, in both directions (RFC 8684, 3.7).
     #[derive(PartialOrd, Ord)]
     pub enum StripsMptcp {
-        /// Those of segments without SYN.
+        /// The options of segments without SYN.
         AfterSyn = "after-syn",
-        /// Those of all segments.
+        /// The options of all segments.
         All = "all",
     }
 }

@@ -73,7 +73,7 @@ def reproduce(
     progress: Callable[[int, int], object] | None,
     deployments: Path | None = None,
 ) -> Reproduction:
-    """Reproduce figure 10, on random deployments or on those of a folder."""
+    """Reproduce figure 10, on random deployments or on the deployments of a folder."""
     if deployments is None:
         places, of = drawn_places(seed), "random deployments"
         variations = _variations(("node", "zone"))

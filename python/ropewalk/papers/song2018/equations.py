@@ -16,7 +16,7 @@ from ..published import published
 from . import orders
 
 SUMS = range(3, 13)  # C of the printed sums
-ORDERS = range(2, 8)  # C of which all orders of arrival are enumerated
+ORDERS = range(2, 8)  # segments C in a round; all their orders of arrival are enumerated
 ACK_EVERY = (2, 3)  # m_ACK
 ENUMERATED = "all orders of arrival, C = 2 to 7"
 SUMMED = "the printed sum, C = 3 to 12"
