@@ -63,9 +63,9 @@ pub struct Arguments {
     /// Algorithm that chooses the link for each frame.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: SchedulerConfig,
-    /// Class of the streams to these target ports, for cheapest-in-time and mp-dash. Classes:
-    /// interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest price). *
-    /// means all other ports. Default: bulk.
+    /// Class of the streams to these target ports, with --scheduler cheapest-in-time or mp-dash.
+    /// Classes: interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest
+    /// price). The port * stands for all ports that are not named. Default: bulk.
     #[arg(long, value_name = "CLASS=PORT,...")]
     class: Vec<ClassRule>,
     /// Deadline of data in streams of the class streaming, after they are written.

@@ -95,12 +95,12 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
     /// Send each packet at once on the next link in turn, and deliver packets as they arrive: the virtual
-    /// device of Song et al. (2018). It reorders and repairs nothing. For experiments only. Both ends
-    /// need it.
+    /// device of Song et al. (2018). It neither restores the order of packets nor retransmits lost ones.
+    /// For experiments only. Both ends need it.
     #[arg(long, conflicts_with_all = ["scheduler", "skew", "buffer"])]
     pub(super) naive: bool,
-    /// Largest difference in one-way delay to the fastest link. A slower link carries no data while a
-    /// faster one is up.
+    /// Largest one-way delay that a link may have beyond that of the quickest link. A link beyond it
+    /// carries no data while a quicker one is up.
     #[arg(long, value_name = "TIME", default_value = "300ms")]
     skew: Time,
     /// Largest send queue, and largest reordering buffer, for each peer.
