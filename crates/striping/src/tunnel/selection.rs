@@ -19,9 +19,10 @@ use super::demand::{InFlightTrend, MIN_DELAY};
 const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
-/// Time of slow start for which the growth of a window is anticipated. With less, a link of a longer round
-/// trip is taken into use seconds late on steady links: the change of round trip ends the slow start of a
-/// connection inside (HyStart). With more, a link of a very long one keeps the window small for as long.
+/// A window in slow start counts as large as it will be after this time. If the time is shorter, a link with a
+/// longer round trip comes into use seconds too late: the change of round trip then ends the slow start of a
+/// connection inside (HyStart). If it is longer, a link with a very long round trip is used too early, and the
+/// window grows slowly over it.
 const SOON: Time = Time::from_secs(1);
 /// Lower limit of known rates.
 const MIN_RATE: Rate = Rate::from_bps(500_000);

@@ -149,8 +149,9 @@ pub trait CongestionControl: fmt::Debug {
         subflows: &[SubflowState],
     ) -> u64;
 
-    /// Saves the algorithm's own state of the subflow, for an undo. Called before `on_congestion` if no loss was
-    /// outstanding, and not before later events of the same recovery. The sender saves cwnd and ssthresh.
+    /// Saves the algorithm's own state of the subflow for an undo, and replaces the state saved before. Called
+    /// before `on_congestion` if no loss was outstanding; not called again for later events of the same
+    /// recovery. The sender itself saves cwnd and ssthresh.
     fn save(&mut self, _subflow: usize) {}
 
     /// Restores the saved state: all congestion events since the last [`save`](CongestionControl::save) were

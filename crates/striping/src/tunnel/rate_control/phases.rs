@@ -7,7 +7,7 @@ use crate::tunnel::link_receiver::REPORT_INTERVAL;
 use crate::tunnel::link_sender::FeedbackReport;
 use crate::tunnel::startup::Startup;
 
-/// After half of this without a delay near the minimum, the link is drained.
+/// After this time without a delay near the minimum, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +89,7 @@ impl RateControl {
             }
             Phase::Drain { until } => {
                 if now >= *until {
-                    // More than three quarters of the rate with as much less in flight: there was a queue.
+                    // Nearly the same rate with a quarter less in flight: there was a queue.
                     let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
                     if measured > best.unwrap_or(0) * 9 / 10 {
                         self.largest_window = 0;
