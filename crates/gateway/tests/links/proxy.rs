@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::network::{Network, RELAY, is, with_links};
-use crate::process::{Gateway, until};
+use crate::process::{Gateway, TIMEOUT, until};
 
 fn pair(network: &Network, links: &str) -> [Gateway; 2] {
     let relay = network.relay.gateway(&format!(
@@ -174,7 +174,12 @@ fn quota_with_even_pace_lasts_its_period() {
     // Until a period is over, and then through the next, whose beginning is known.
     let until_over = || {
         let (mut most, mut nearly_used) = (0, None);
+        let begin = Instant::now();
         loop {
+            assert!(
+                begin.elapsed() < TIMEOUT,
+                "no period ends: {most} bytes used"
+            );
             let now = used().unwrap_or(0);
             if now + QUOTA / 2 < most {
                 return (most, nearly_used, Instant::now());
