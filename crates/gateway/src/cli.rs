@@ -17,9 +17,10 @@ use crate::configuration::{Effective, Merged, Reread};
 use crate::output::{self, StandardError};
 use crate::setup::Readers;
 use crate::status_command;
-use crate::{Failure, exec, keygen, measure, option_parsers, proxy, relay, setup, tunnel};
+use crate::{Failure, client, exec, keygen, measure, option_parsers, proxy, relay, setup, tunnel};
 
-/// Bond the real links of this machine: as a proxy, as a tunnel, and as the relay for both.
+/// Bond the real links of this machine: as a client for all traffic, as a proxy or a tunnel alone, and as
+/// their relay.
 #[derive(Debug, Parser)]
 #[command(name = "ropewalk-gateway", version, about, max_term_width = 100)]
 struct Command {
@@ -32,6 +33,7 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Client(Box<client::Arguments>),
     /// Print a script that lets a shell complete the command lines of this program.
     #[command(after_help = "\
 Example: for bash, in this shell
@@ -123,6 +125,13 @@ impl CommandLine {
 }
 
 impl Verb {
+    fn client(self) -> client::Arguments {
+        match self {
+            Verb::Client(arguments) => *arguments,
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
     fn relay(self) -> relay::Arguments {
         match self {
             Verb::Relay(arguments) => *arguments,
@@ -198,6 +207,13 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
         .with(targets.with_target("hickory", of_resolver))
         .try_init();
     match command.verb {
+        Verb::Client(arguments) if arguments.file.check => {
+            checked(&client::check(&arguments)?, &effective)
+        }
+        Verb::Client(arguments) => {
+            let again = || line.reread(&effective, Verb::client);
+            client::run(*arguments, again, || line.restart())
+        }
         Verb::Completion { shell } => completion(shell),
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
@@ -209,7 +225,10 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
         Verb::Relay(arguments) if arguments.file.check => {
             checked(&relay::check(&arguments)?, &effective)
         }
-        Verb::Relay(arguments) => relay::run(*arguments, || line.reread(&effective, Verb::relay)),
+        Verb::Relay(arguments) => {
+            let again = || line.reread(&effective, Verb::relay);
+            relay::run(*arguments, again, || line.restart())
+        }
         Verb::Setup(arguments) => setup::run(
             &arguments,
             &Readers {

@@ -13,7 +13,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::Failure;
-use crate::control::{check, default_path};
+use crate::control::{answering, check, default_path};
 use elf::Elf;
 
 mod elf;
@@ -32,7 +32,7 @@ const LIBRARY: &str = "libropewalk_preload.so";
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ropewalk-gateway exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
-    /// Control socket of the gateway. Default: the proxy's default socket. A program that listens at a
+    /// Control socket of the gateway. Default: the client's or the proxy's default socket. A program that listens at a
     /// relay needs the relay's.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
@@ -56,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = program::find(name).map_err(Failure::input)?;
     let library = find_library(arguments.library.as_deref())?;
     program::check(&path, &read_library(&library)?).map_err(Failure::input)?;
-    let control = arguments.control.clone().or_else(|| default_path("proxy"));
+    let default = || answering(&["client", "proxy"]).or_else(|| default_path("proxy"));
+    let control = arguments.control.clone().or_else(default);
     let control = control
         .ok_or_else(|| Failure::input("--control is required where XDG_RUNTIME_DIR is not set"))?;
     let control = absolute(control).map_err(Failure::run)?;

@@ -1,7 +1,7 @@
 //! Resolution of the relay's name over each link, with the link's own sockets and name servers.
 //!
-//! The tunnel may carry the default route, and its hook may have replaced the name servers of the system.
-//! While the tunnel is down, only the links themselves reach a name server. The name servers of a link are
+//! A tunnel may carry the default route, and its hook may have replaced the name servers of the system.
+//! While it is down, only the links themselves reach a name server. The name servers of a link are
 //! the first list that is not empty:
 //!
 //! 1. `dns=ADDRESS` of the link;
@@ -57,23 +57,23 @@ pub struct RelayName {
 
 /// Addresses of the relay, and the end of their lifetime.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ResolvedAddresses {
-    pub(super) relays: Vec<SocketAddr>,
-    pub(super) until: Instant,
+pub(crate) struct ResolvedAddresses {
+    pub(crate) relays: Vec<SocketAddr>,
+    pub(crate) until: Instant,
 }
 
 #[derive(Debug)]
-pub(super) struct Resolution {
-    pub(super) link: usize,
-    pub(super) found: Result<ResolvedAddresses, String>,
+pub(crate) struct Resolution {
+    pub(crate) link: usize,
+    pub(crate) found: Result<ResolvedAddresses, String>,
 }
 
 #[derive(Debug)]
-pub(super) struct NameResolver(UnboundedSender<(usize, Link)>);
+pub(crate) struct NameResolver(UnboundedSender<(usize, Link)>);
 
 impl NameResolver {
     /// Starts the thread in the calling thread's network namespace. It calls `deliver` with each answer.
-    pub(super) fn start(
+    pub(crate) fn start(
         name: RelayName,
         deliver: impl Fn(Resolution) + Clone + Send + 'static,
     ) -> io::Result<NameResolver> {
@@ -103,13 +103,13 @@ impl NameResolver {
         Ok(NameResolver(requests_sender))
     }
 
-    pub(super) fn resolve(&self, number: usize, link: Link) {
+    pub(crate) fn resolve(&self, number: usize, link: Link) {
         let _ = self.0.send((number, link));
     }
 }
 
 /// Resolves by the link's name servers, or else by the system.
-async fn resolve(name: &RelayName, link: Link) -> Result<ResolvedAddresses, String> {
+pub(crate) async fn resolve(name: &RelayName, link: Link) -> Result<ResolvedAddresses, String> {
     let servers = name_servers(&link, &FILES.map(Path::new));
     let own = match by_link(name, link, servers).await {
         Ok(found) => return Ok(found),

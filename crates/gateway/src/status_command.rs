@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::Failure;
-use crate::control::{check, default_path};
+use crate::control::{answering, check, default_path};
 use crate::foreign_protocol::ForeignProtocol;
 use crate::output::printed;
 use crate::status::Document;
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_secs(1);
 
 /// Verbs with a control socket, in the order in which they are tried.
-const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
+const VERBS: [&str; 4] = ["client", "proxy", "tunnel", "relay"];
 
 /// Show the links and streams of a running gateway as a table, updated every second on a terminal.
 #[derive(Debug, Args)]
@@ -30,8 +30,8 @@ const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
 Example: which links are up?
   ropewalk-gateway status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
 pub struct Arguments {
-    /// Control socket of the gateway. Default: the first default socket of proxy, tunnel or relay that
-    /// answers.
+    /// Control socket of the gateway. Default: the first default socket of client, proxy, tunnel or
+    /// relay that answers.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
     /// Print one JSON object and nothing else.
@@ -82,10 +82,12 @@ fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = named {
         return Ok(path.to_owned());
     }
-    let places: Vec<PathBuf> = VERBS.into_iter().filter_map(default_path).collect();
-    let found = places.iter().find(|path| UnixStream::connect(path).is_ok());
-    match (found, places.first().and_then(|path| path.parent())) {
-        (Some(path), _) => Ok(path.clone()),
+    let place = default_path(VERBS[0]);
+    match (
+        answering(&VERBS),
+        place.as_ref().and_then(|path| path.parent()),
+    ) {
+        (Some(path), _) => Ok(path),
         (None, Some(folder)) => Err(Failure::run(format!(
             "no gateway listens in {}; --control names another's socket",
             folder.display()

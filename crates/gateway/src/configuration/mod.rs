@@ -21,7 +21,7 @@ use self::file::{ConfigEntry, File, Value};
 use crate::Failure;
 
 /// What every verb with a configuration file has.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConfigurationFile {
     /// TOML file with options of this verb, such as `listen = ["[::]:4433"]`. Options on the command
     /// line override it. Relative paths in it start at its folder.

@@ -37,6 +37,12 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     Some(folder.join("ropewalk").join(verb))
 }
 
+/// Returns the first default path, of these verbs in turn, at which a gateway answers.
+pub(crate) fn answering(verbs: &[&str]) -> Option<PathBuf> {
+    let mut paths = verbs.iter().filter_map(|verb| default_path(verb));
+    paths.find(|path| BlockingStream::connect(path).is_ok())
+}
+
 /// Checks that a control socket is possible at the path. Errors: the path exists and is not a socket.
 pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = given else {

@@ -16,7 +16,7 @@ use tracing::warn;
 use crate::Failure;
 
 /// The option `--user`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct UserOption {
     /// Switch to this user after sockets, device and keys are open. Needs root. The user must be able
     /// to read the files that SIGHUP reloads.

@@ -1,38 +1,25 @@
 //! Command line of `proxy`.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::{Config, SchedulerConfig, carrier_scheduler, carrier_schedulers};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tracing::{info, warn};
 
-use super::frontend::{Frontend, ListenerKind};
-use super::passwords::Passwords;
-use super::transparent::{Redirection, listen_tproxy};
-use crate::Failure;
-use crate::classes::{ClassRule, Classes, LONGEST};
+use super::end::{FrontendOptions, ProxyEnd, TransparentListener};
+use super::transparent::Redirection;
 use crate::configuration::{ConfigurationFile, Reread};
-use crate::control::{self, ControlSocket};
-use crate::handshake::DialSecurity;
-use crate::option_parsers;
-use crate::privileges::{Confinement, UserOption};
-use crate::programs::Programs;
+use crate::control::ControlSocket;
+use crate::privileges::Confinement;
 use crate::quota::{self, UsageStore};
-use crate::refusal_log::RefusalLog;
 use crate::runtime::{block_on, notify_ready, until_signal};
-use crate::sockets;
+use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::status::document::GatewayRole;
 use crate::status::{self, Meter};
-use crate::uplink::{RelayOptions, Uplink, UplinkConfig};
-
-/// Default maximum of concurrent connections of programs.
-pub(super) const CONNECTIONS: u32 = 4096;
+use crate::uplink::RelayOptions;
+use crate::{Failure, option_parsers};
 
 /// Options that SIGHUP reads again.
 const RELOADABLE: [&str; 2] = ["link", "passwords"];
@@ -47,9 +34,8 @@ Example: over Wi-Fi and LTE, then curl through it
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Address on which programs connect by SOCKS5 or HTTP. Repeat for several addresses.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", value_parser = option_parsers::listening)]
-    listen: Vec<SocketAddr>,
+    #[command(flatten)]
+    frontend: FrontendOptions,
     /// Address for connections that REDIRECT of iptables or nftables redirects. Repeat for several
     /// addresses.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::listening_at_port)]
@@ -60,74 +46,12 @@ pub struct Arguments {
     tproxy: Vec<SocketAddr>,
     #[command(flatten)]
     relay_options: RelayOptions,
-    /// Algorithm that chooses the link for each frame.
-    #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
-    scheduler: SchedulerConfig,
-    /// Class of the streams to these target ports, with --scheduler cheapest-in-time or mp-dash.
-    /// Classes: interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest
-    /// price). The port * stands for all ports that are not named. Default: bulk.
-    #[arg(long, value_name = "CLASS=PORT,...")]
-    class: Vec<ClassRule>,
-    /// Deadline of data in streams of the class streaming, after they are written.
-    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_deadline)]
-    deadline: Time,
-    /// Number of bytes at the start of each stream, in each direction, that count as interactive. Less
-    /// than 4 GiB.
-    #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_small)]
-    small: u32,
-    /// Largest amount of data that the proxy buffers for one stream, in each direction.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = option_parsers::size)]
-    buffer: Bytes,
-    /// Largest amount of data that the proxy buffers for all streams.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = option_parsers::size)]
-    memory: Bytes,
-    /// File of lines USER:PASSWORD. Programs must present one of them. Default: no password is
-    /// required.
-    #[arg(long, value_name = "FILE")]
-    passwords: Option<PathBuf>,
-    /// Largest number of concurrent connections of programs. Further ones are reset.
-    #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    connections: u32,
-    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
-    /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
-    status: Option<SocketAddr>,
-    /// Control socket for `exec` and `status`. Default: ropewalk/proxy in XDG_RUNTIME_DIR, or in /run
-    /// for root.
-    #[arg(long, value_name = "PATH")]
-    control: Option<PathBuf>,
+    #[command(flatten)]
+    service: ServiceOptions,
     /// File that stores the usage of links with a quota. Default: ropewalk/proxy-quota.json in
     /// XDG_STATE_HOME or ~/.local/state; for a service, proxy-quota.json in STATE_DIRECTORY.
     #[arg(long, value_name = "FILE")]
     quota_state: Option<PathBuf>,
-    #[command(flatten)]
-    user: UserOption,
-}
-
-fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
-    carrier_scheduler(text).ok_or_else(|| {
-        let all = carrier_schedulers();
-        let names: Vec<&str> = all.iter().map(SchedulerConfig::name).collect();
-        format!("no such scheduler; allowed: {}", names.join(", "))
-    })
-}
-
-fn parse_deadline(text: &str) -> Result<Time, String> {
-    let least = Time::from_millis(1);
-    match text.parse::<Time>() {
-        Ok(time) if time >= least && time <= LONGEST && time.as_nanos() % least.as_nanos() == 0 => {
-            Ok(time)
-        }
-        _ => Err(format!(
-            "allowed: whole milliseconds, from {least} to {LONGEST}"
-        )),
-    }
-}
-
-/// Parses a number of interactive bytes, which a request transmits in four bytes.
-fn parse_small(text: &str) -> Result<u32, String> {
-    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
-    u32::try_from(size.as_u64()).map_err(|_| "too much; allowed: below 4GiB".to_owned())
 }
 
 /// Runs a proxy; at SIGHUP, `again` reads its options.
@@ -135,193 +59,90 @@ pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    let (config, passwords) = config(&arguments, None)?;
-    let places = Arc::new(Semaphore::new(arguments.connections as usize));
-    let user = arguments.user.find()?;
+    quota::check(arguments.quota_state.as_deref())?;
+    let user = arguments.service.user()?;
     let file = arguments.quota_state.clone();
     let state = file.or_else(|| quota::default_path("proxy"));
     if let Some(state) = &state {
         quota::prepare(state, &arguments.relay_options.link, user.as_ref())?;
     }
-    let sockets = ProxySockets {
-        programs: Programs::new(false).map_err(Failure::run)?,
-        status: status::listen(arguments.status)?,
-        control: ControlSocket::open(arguments.control.clone(), "proxy", user.as_ref())?,
-        listeners: listeners(&arguments)?,
-    };
+    let listeners = arguments.listeners();
+    let end = ProxyEnd::open(&arguments.frontend, &arguments.relay_options, listeners)?;
+    let sockets = arguments.service.open("proxy", user.as_ref())?;
     Confinement::new(user)
         .with_capabilities(arguments.relay_options.capabilities())
-        .reading(arguments.file.config.iter().chain(&arguments.passwords))
+        .reading(arguments.file.config.iter().chain(end.files()))
         .writing(sockets.control.iter().map(ControlSocket::path))
         .writing(&state)
         .apply()?;
     let usage = state.map_or_else(UsageStore::default, UsageStore::open);
-    let uplink = (config, usage);
-    let programs = (passwords, places);
-    block_on(serve(
-        &arguments.relay_options,
-        uplink,
-        programs,
-        sockets,
-        again,
-    ))?
-}
-
-struct ProxySockets {
-    programs: Programs,
-    listeners: Vec<(TcpListener, ListenerKind)>,
-    control: Option<ControlSocket>,
-    status: Option<TcpListener>,
-}
-
-fn listeners(arguments: &Arguments) -> Result<Vec<(TcpListener, ListenerKind)>, Failure> {
-    let explicit = arguments.listen.iter();
-    let explicit = explicit.map(|&at| ("--listen", at, ListenerKind::Explicit));
-    let redirect = arguments.redirect.iter();
-    let redirect = redirect.map(|&at| {
-        (
-            "--redirect",
-            at,
-            ListenerKind::Transparent(Redirection::Redirect),
-        )
-    });
-    let tproxy = arguments.tproxy.iter();
-    let tproxy = tproxy.map(|&at| {
-        (
-            "--tproxy",
-            at,
-            ListenerKind::Transparent(Redirection::Tproxy),
-        )
-    });
-    let all = explicit.chain(redirect).chain(tproxy);
-    let opened = all.map(|(option, at, kind)| {
-        let listener = match kind {
-            ListenerKind::Transparent(Redirection::Tproxy) => listen_tproxy(at),
-            _ => sockets::listen(at),
-        };
-        let listener = listener.map_err(|error| Failure::run(format!("{option} {at}: {error}")))?;
-        Ok((listener, kind))
-    });
-    opened.collect()
-}
-
-pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
-    let (config, passwords) = config(arguments, None)?;
-    arguments.user.find()?;
-    control::check(arguments.control.as_deref())?;
-    let list = |places: &[SocketAddr]| {
-        let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
-        places.join(", ")
-    };
-    let who = passwords.map_or("everybody who reaches it", |_| "who has a password");
-    let mut report = vec![format!(
-        "would listen on {} for {who}",
-        list(&arguments.listen)
-    )];
-    for (places, what) in [
-        (&arguments.redirect, "REDIRECT"),
-        (&arguments.tproxy, "TPROXY"),
-    ] {
-        if !places.is_empty() {
-            report.push(format!("would listen on {} for {what}", list(places)));
-        }
-    }
-    let links = arguments.relay_options.link.iter();
-    let links: Vec<&str> = links.map(|link| link.name.as_str()).collect();
-    report.push(format!(
-        "would call {} over {}",
-        config.relay,
-        links.join(", ")
-    ));
-    Ok(report)
-}
-
-fn config(
-    arguments: &Arguments,
-    running: Option<&DialSecurity>,
-) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
-    quota::check(arguments.quota_state.as_deref())?;
-    let passwords = arguments.passwords.as_deref().map(Passwords::read);
-    let passwords = passwords.transpose().map_err(Failure::input)?;
-    let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
-    if let (None, Some(at)) = (&passwords, exposed) {
-        warn!(
-            "--listen {at} without --passwords: anyone who reaches this address can use the proxy"
-        );
-    }
-    let classes = Classes::new(
-        &arguments.class,
-        arguments.small,
-        arguments.deadline,
-        &arguments.scheduler,
-    );
-    let association = Config {
-        scheduling: arguments.scheduler.clone(),
-        buffer: arguments.buffer,
-        send_buffer: arguments.buffer,
-        memory: arguments.memory,
-        ..Config::default()
-    };
-    let mut config = arguments.relay_options.uplink(association, running)?;
-    config.classes = classes.map_err(Failure::input)?;
-    Ok((config, passwords))
-}
-
-/// Reads links and passwords again.
-fn reload(frontend: &Frontend, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
-    let (_, passwords) = config(&again.arguments, Some(frontend.uplink.security()))?;
-    let changed = frontend
-        .uplink
-        .set_links(&again.arguments.relay_options.link);
-    let mut report = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
-    frontend.set_passwords(passwords);
-    if report.is_empty() {
-        report.push("the same links".to_owned());
-    }
-    report.extend(again.restarts(&RELOADABLE));
-    Ok(report)
+    block_on(serve(&arguments, end, (sockets, usage), again))?
 }
 
 async fn serve(
-    relay_options: &RelayOptions,
-    (config, usage): (UplinkConfig, UsageStore),
-    (passwords, places): (Option<Passwords>, Arc<Semaphore>),
-    sockets: ProxySockets,
+    arguments: &Arguments,
+    end: ProxyEnd,
+    (sockets, usage): (ServiceSockets, UsageStore),
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    relay_options.wait_for_a_link().await?;
-    let uplink = Uplink::with_usage(config, usage);
-    for link in &relay_options.link {
-        let added = uplink.add_link(link.clone());
-        added.map_err(|error| Failure::input(format!("--link: {error}")))?;
-    }
-    let frontend = Arc::new(Frontend {
-        uplink: uplink.clone(),
-        passwords: RwLock::new(passwords.map(Arc::new)),
-        refusals: RefusalLog::default(),
-        places,
-    });
+    arguments.relay_options.wait_for_a_link().await?;
     let mut tasks = JoinSet::new();
+    let proxy = end.start(&arguments.relay_options.link, usage, &mut tasks)?;
     let began = Instant::now();
-    let observed = uplink.clone();
+    let observed = proxy.uplink().clone();
     let meter = Meter::new(Arc::new(move || {
         observed.document(GatewayRole::Proxy, began)
     }));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &sockets.control {
-        let programs = (Arc::new(sockets.programs), Arc::new(uplink.clone()));
-        socket.serve(meter, Some(programs), &mut tasks);
-    }
-    for (listener, kind) in sockets.listeners {
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;
-        if let (ListenerKind::Explicit, Ok(at)) = (kind, listener.local_addr()) {
-            info!("proxy listens on {at}");
-        }
-        tasks.spawn(Arc::clone(&frontend).run(listener, kind));
+        socket.serve(meter, Some(proxy.programs()), &mut tasks);
     }
     notify_ready();
-    until_signal(|| reload(&frontend, &again()?)).await?;
+    let reload = || {
+        let again = again()?;
+        let mut report = proxy.reload(&again.arguments.frontend, &again.arguments.relay_options)?;
+        report.extend(again.restarts(&RELOADABLE));
+        Ok(report)
+    };
+    until_signal(reload).await?;
     drop(tasks);
-    uplink.close().await;
+    proxy.uplink().close().await;
     Ok(())
+}
+
+impl Arguments {
+    /// Returns the listeners for redirected connections, each with its option.
+    fn listeners(&self) -> Vec<TransparentListener> {
+        let listener = |option, redirection| {
+            move |&at| TransparentListener {
+                option,
+                at,
+                redirection,
+                mark: None,
+            }
+        };
+        let redirect = self.redirect.iter();
+        let redirect = redirect.map(listener("--redirect", Redirection::Redirect));
+        let tproxy = self.tproxy.iter();
+        redirect
+            .chain(tproxy.map(listener("--tproxy", Redirection::Tproxy)))
+            .collect()
+    }
+}
+
+pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    quota::check(arguments.quota_state.as_deref())?;
+    arguments.service.check()?;
+    let mut report = arguments.frontend.check(&arguments.relay_options)?;
+    let transparent = arguments.listeners().into_iter().map(|listener| {
+        let kind = match listener.redirection {
+            Redirection::Redirect => "REDIRECT",
+            Redirection::Tproxy => "TPROXY",
+        };
+        format!("would listen on {} for {kind}", listener.at)
+    });
+    let calls = report.split_off(1);
+    report.extend(transparent);
+    report.extend(calls);
+    Ok(report)
 }

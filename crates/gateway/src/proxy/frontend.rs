@@ -59,7 +59,7 @@ impl Frontend {
             let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
                 let detail = "as many connections as --connections allows are open";
                 self.refusals.note(source(peer.ip()), "connections", detail);
-                reset(socket);
+                reset_when_closed(&socket);
                 continue;
             };
             // Stream data keep the pieces in which they were written.
@@ -132,7 +132,8 @@ impl Frontend {
         }
     }
 
-    /// Serves a redirected program, which does not know of the proxy: failures become resets.
+    /// Serves a redirected program, which does not know of the proxy: failures become resets, and so does the
+    /// death of this process.
     async fn serve_transparent(
         &self,
         socket: TcpStream,
@@ -140,21 +141,19 @@ impl Frontend {
         kind: Redirection,
         listener: SocketAddr,
     ) {
+        reset_when_closed(&socket);
         let target = match transparent::destination(&socket, kind, listener) {
             Ok(destination) => Target::from(destination),
             Err(error) => return self.refusals.note(source(peer.ip()), "transparent", error),
         };
         match self.uplink.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,
-            Err(status) => {
-                debug!("{target}: {status}{}", self.cause());
-                reset(socket);
-            }
+            Err(status) => debug!("{target}: {status}{}", self.cause()),
         }
     }
 }
 
-/// Resets a connection, so that the program does not take its end for an empty answer.
-fn reset(socket: TcpStream) {
-    let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
+/// Makes the end of a connection a reset, so that the program does not take it for an empty answer.
+fn reset_when_closed(socket: &TcpStream) {
+    let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
 }

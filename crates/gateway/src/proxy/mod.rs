@@ -2,6 +2,7 @@
 
 mod command;
 mod datagrams;
+mod end;
 mod frontend;
 pub mod http;
 mod passwords;
@@ -17,6 +18,8 @@ use crate::refusal_log::RefusalLog;
 use crate::uplink::Uplink;
 
 pub(crate) use command::{Arguments, check, run};
+pub(crate) use end::{FrontendOptions, ProxyEnd, TransparentListener};
+pub(crate) use transparent::Redirection;
 
 /// Accepts SOCKS5 and HTTP without passwords until the future is dropped. Needs a tokio runtime.
 pub async fn serve(uplink: Uplink, listener: TcpListener) {
@@ -24,7 +27,7 @@ pub async fn serve(uplink: Uplink, listener: TcpListener) {
         uplink,
         passwords: RwLock::default(),
         refusals: RefusalLog::default(),
-        places: Arc::new(Semaphore::new(command::CONNECTIONS as usize)),
+        places: Arc::new(Semaphore::new(end::CONNECTIONS as usize)),
     };
     Arc::new(frontend)
         .run(listener, frontend::ListenerKind::Explicit)

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpStream;
@@ -21,13 +22,20 @@ pub enum Redirection {
 
 /// Creates a listener for TPROXY, which accepts connections to any address. Errors: EPERM without
 /// CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), and the errors of bind(2).
-pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
+///
+/// Accepted connections inherit the linger time of zero, and `mark`, the firewall mark of their packets (SO_MARK, socket(7)).
+pub fn listen_tproxy(at: SocketAddr, mark: Option<u32>) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(at),
         Type::STREAM.nonblocking(),
         Some(Protocol::TCP),
     )?;
     socket.set_reuse_address(true)?;
+    if let Some(mark) = mark {
+        socket.set_mark(mark)?;
+    }
+    // If this process is killed, programs see a reset, not an empty answer.
+    socket.set_linger(Some(Duration::ZERO))?;
     match at {
         SocketAddr::V4(_) => socket.set_ip_transparent_v4(true)?,
         SocketAddr::V6(_) => {

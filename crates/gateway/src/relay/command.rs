@@ -2,12 +2,14 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::Config;
+use rustix::thread::CapabilitySet;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
@@ -16,18 +18,22 @@ use super::clients::DefaultLimits;
 use super::handshake_limit::HandshakeLimit;
 use super::registry::{Relay, RelayConfig};
 use super::rules::{Rule, Rules};
-use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
-use crate::control::{self, ControlSocket};
+use crate::control::ControlSocket;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
-use crate::option_parsers;
-use crate::privileges::{Confinement, UserOption, for_congestion, for_ports};
+use crate::privileges::{Confinement, for_congestion, for_ports};
 use crate::programs::{LocalConnector, Programs};
+use crate::quota::UsageStore;
 use crate::runtime::{block_on, notify_ready, raise_descriptors, until_signal};
+use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::socket_activation::passed_listeners;
-use crate::sockets;
 use crate::status::{self, Meter};
+use crate::tunnel::{
+    self, DeviceOption, HookOptions, HookProgram, Prefix, RelayForwarding, RunningTunnel,
+    TunnelEnd, own_address,
+};
+use crate::{Failure, option_parsers, sockets};
 
 /// Time limit for carriers to send the close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -46,17 +52,21 @@ const RELOADABLE: [&str; 10] = [
     "congestion",
 ];
 
-/// Run the relay of proxies: accept carriers of known clients and open the connections that they
-/// request.
+/// Run the relay of clients: open the connections that known clients request, and forward the packets
+/// of their tunnels.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: for the clients of a file, everything that is public but mail
   ropewalk-gateway relay --listen 0.0.0.0:4433 --key relay.key --clients clients \\
-      --allow public --deny 0.0.0.0/0:25 --deny '[::/0]:25'")]
+      --allow public --deny 0.0.0.0/0:25 --deny '[::/0]:25'
+Example: the same, and the packets of their tunnels, on the same port
+  ropewalk-gateway relay --listen 0.0.0.0:4433 --key relay.key --clients clients --allow public \\
+      --address 10.9.0.1/24 --hook /usr/lib/ropewalk/tunnel-hook --masquerade")]
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Address on which the relay accepts carriers. Repeat for several addresses.
+    /// Address on which the relay accepts carriers. Repeat for several addresses. The first one also
+    /// receives the datagrams of tunnels, if --address is given.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433", value_parser = option_parsers::listening)]
     pub(crate) listen: Vec<SocketAddr>,
     /// Secret key of the relay, a file that `keygen` wrote.
@@ -66,6 +76,16 @@ pub struct Arguments {
     /// line: streams=, memory=, rate=, names=.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) clients: Option<PathBuf>,
+    /// Address of the relay in the tunnels of clients, with its prefix length. Repeat for several
+    /// addresses. Needs CAP_NET_ADMIN. Default: no tunnels.
+    #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address, conflicts_with = "plaintext")]
+    pub(crate) address: Vec<Prefix>,
+    #[command(flatten)]
+    device: DeviceOption,
+    #[command(flatten)]
+    hook: HookProgram,
+    #[command(flatten)]
+    forwarding: RelayForwarding,
     /// Targets that clients may reach. A rule is public, private, loopback, own (addresses of this
     /// machine), or ADDRESS/BITS (IPv6 in brackets); :PORTS limits it to ports. Repeat for several
     /// rules. Default: no target.
@@ -98,16 +118,8 @@ pub struct Arguments {
     /// without a queue.
     #[arg(long, value_name = "NAME", value_parser = option_parsers::congestion)]
     congestion: Option<String>,
-    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
-    /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
-    status: Option<SocketAddr>,
-    /// Control socket for `exec` and `status`. Default: ropewalk/relay in XDG_RUNTIME_DIR, or in /run
-    /// for root.
-    #[arg(long, value_name = "PATH")]
-    control: Option<PathBuf>,
     #[command(flatten)]
-    user: UserOption,
+    service: ServiceOptions,
     /// Require no keys and encrypt nothing. For measurements on loopback addresses.
     #[arg(long, conflicts_with_all = ["key", "clients"])]
     plaintext: bool,
@@ -117,45 +129,93 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
-/// Runs a relay; at SIGHUP, `again` reads its options.
+/// Runs a relay; at SIGHUP, `again` reads its options. `restart` is a command that runs this process's command
+/// line again.
 pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
+    restart: impl FnOnce() -> Result<Command, Failure>,
 ) -> Result<(), Failure> {
+    if let Some(tunnel) = arguments.tunnel()? {
+        let reread = || {
+            Ok(again()?
+                .arguments
+                .tunnel()?
+                .unwrap_or_else(|| tunnel.clone()))
+        };
+        if tunnel::hook_only(&tunnel, None, reread)? {
+            return Ok(());
+        }
+    }
     let config = config(&arguments, None)?;
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
     raise_descriptors();
-    let user = arguments.user.find()?;
+    let user = arguments.service.user()?;
+    let listeners = listeners(&arguments.listen)?;
+    let tunnel = match arguments.tunnel()? {
+        Some(tunnel) => Some(TunnelEnd::open(
+            &tunnel,
+            None,
+            UsageStore::default(),
+            restart,
+        )?),
+        None => None,
+    };
     let sockets = RelaySockets {
         programs: Programs::new(true).map_err(Failure::run)?,
-        status: status::listen(arguments.status)?,
-        control: ControlSocket::open(arguments.control.clone(), "relay", user.as_ref())?,
-        listeners: listeners(&arguments.listen)?,
+        service: arguments.service.open("relay", user.as_ref())?,
+        listeners,
     };
     let listening = sockets.listeners.iter().map(|(_, at)| at);
-    let capabilities = for_ports(listening) | for_congestion(arguments.congestion.as_deref());
+    let kept = tunnel.as_ref().map(TunnelEnd::capabilities);
+    let capabilities = for_ports(listening)
+        | for_congestion(arguments.congestion.as_deref())
+        | kept.unwrap_or(CapabilitySet::empty());
     Confinement::new(user)
         .with_capabilities(capabilities)
         .reading(arguments.file.config.iter().chain(&arguments.clients))
-        .writing(sockets.control.iter().map(ControlSocket::path))
+        .writing(sockets.service.control.iter().map(ControlSocket::path))
         .apply()?;
-    block_on(serve(config, sockets, again))?
+    let running = tunnel.map(TunnelEnd::start).transpose()?;
+    let served = block_on(serve(config, sockets, running.as_ref(), again));
+    let stopped = running.map_or(Ok(()), RunningTunnel::stop);
+    served??;
+    stopped
+}
+
+impl Arguments {
+    /// Returns the options of the relay's end of tunnels, if it has one.
+    fn tunnel(&self) -> Result<Option<tunnel::Arguments>, Failure> {
+        let (false, Some(key), Some(clients)) = (self.address.is_empty(), &self.key, &self.clients)
+        else {
+            return Ok(None);
+        };
+        let hook = HookOptions::of_relay(
+            self.hook.clone(),
+            self.forwarding.clone(),
+            (&self.allow, &self.deny),
+        );
+        let device = (self.device.device.clone(), self.address.clone());
+        let mut tunnel = tunnel::Arguments::new(key.clone(), device, hook);
+        tunnel.file = self.file.clone();
+        tunnel.listen = self.listen.first().copied();
+        tunnel.clients = Some(clients.clone());
+        Ok(Some(tunnel))
+    }
 }
 
 struct RelaySockets {
     programs: Programs,
     listeners: Vec<(TcpListener, SocketAddr)>,
-    control: Option<ControlSocket>,
-    status: Option<TcpListener>,
+    service: ServiceSockets,
 }
 
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
     let config = config(arguments, None)?;
-    arguments.user.find()?;
-    control::check(arguments.control.as_deref())?;
+    arguments.service.check()?;
     let (who, key) = match &config.security {
         AcceptSecurity::Sealed { secret } => (
             format!("{} in the list of clients", config.clients.len()),
@@ -169,6 +229,9 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     ];
     if config.rules.is_closed() {
         report.push("would open no target: nothing is allowed".to_owned());
+    }
+    if let Some(tunnel) = arguments.tunnel()? {
+        report.extend(tunnel::check(&tunnel)?);
     }
     Ok(report)
 }
@@ -232,8 +295,15 @@ fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>,
 }
 
 /// Reads clients, rules and limits again.
-fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
+fn reload(
+    relay: &Relay,
+    running: Option<&RunningTunnel>,
+    again: &Reread<Arguments>,
+) -> Result<Vec<String>, Failure> {
     let config = config(&again.arguments, Some(&relay.config().security))?;
+    if let (Some(running), Some(tunnel)) = (running, again.arguments.tunnel()?) {
+        running.reload(&tunnel)?;
+    }
     let mut report = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
     if !cut.is_empty() {
@@ -246,6 +316,7 @@ fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failu
 async fn serve(
     config: RelayConfig,
     sockets: RelaySockets,
+    running: Option<&RunningTunnel>,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(sockets.programs);
@@ -253,9 +324,18 @@ async fn serve(
     let handshakes = HandshakeLimit::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
-    let meter = Meter::new(Arc::new(move || observed.document()));
-    status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = &sockets.control {
+    let tunnel = running.map(|running| running.control.clone());
+    let meter = Meter::new(Arc::new(move || {
+        let mut document = observed.document();
+        if let Some(tunnel) = &tunnel {
+            let status = tunnel.status();
+            document.tunnels = status.documents();
+            document.refused = status.refused.by_reason();
+        }
+        document
+    }));
+    status::open(sockets.service.status, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = &sockets.service.control {
         let programs = (programs, Arc::new(LocalConnector::default()));
         socket.serve(meter, Some(programs), &mut tasks);
     }
@@ -264,8 +344,14 @@ async fn serve(
         info!("relay listens on {at}");
         tasks.spawn(accept::run(relay.clone(), listener, handshakes.clone()));
     }
-    notify_ready();
-    until_signal(|| reload(&relay, &again()?)).await?;
+    let ended = until_signal(|| reload(&relay, running, &again()?));
+    match running {
+        Some(running) => running.run_around(ended).await?,
+        None => {
+            notify_ready();
+            ended.await?;
+        }
+    }
     drop(tasks);
     let members = relay.members();
     for member in &members {

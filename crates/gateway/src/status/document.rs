@@ -40,6 +40,8 @@ named! {
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum GatewayRole {
+        /// Client for all traffic: a proxy and a tunnel.
+        Client = "client",
         /// Relay.
         Relay = "relay",
         /// Client with a proxy.
@@ -292,8 +294,10 @@ impl Document {
             }
         });
         let no_link = |association: &&AssociationSummary| {
-            matches!(self.role, GatewayRole::Proxy | GatewayRole::Exec)
-                && !is_up(&association.links)
+            matches!(
+                self.role,
+                GatewayRole::Client | GatewayRole::Proxy | GatewayRole::Exec
+            ) && !is_up(&association.links)
         };
         let of_associations = self.associations.iter().find(no_link);
         of_tunnels

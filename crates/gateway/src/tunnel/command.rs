@@ -1,10 +1,10 @@
 //! Subcommand `tunnel`: sets up an end of a tunnel, runs it until a signal, and reads its options again at SIGHUP.
 
-use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::thread::CapabilitySet;
 use tokio::task::JoinSet;
@@ -13,15 +13,15 @@ use tracing::{info, warn};
 use super::config::Prefix;
 use super::control::{Control, Reload};
 use super::error::TunnelError;
-use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
+use super::firewall::Interception;
+use super::hook::{self, Hook, HookVariables};
 use super::hook_helper::{self, HookHelper};
 use super::open::Tunnel;
 use super::options::{
     Arguments, PeerKeys, ROLE_OPTIONS, config, marked_links, read_peer_keys, state_file,
 };
-use crate::Failure;
 use crate::configuration::Reread;
-use crate::control::{self, ControlSocket};
+use crate::control::ControlSocket;
 use crate::keys::read_secret_key;
 use crate::links::Rank;
 use crate::privileges::{Confinement, for_links};
@@ -29,8 +29,10 @@ use crate::programs::{LocalConnector, Programs};
 use crate::quota::{self, UsageStore};
 use crate::routes::default_interfaces;
 use crate::runtime::{EndSignal, block_on, until_signal};
+use crate::service_options::ServiceSockets;
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
+use crate::{Failure, Link};
 
 const RELOADABLE: [&str; 4] = ["allow", "clients", "deny", "link"];
 
@@ -41,26 +43,11 @@ pub(crate) fn run(
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
     restart: impl FnOnce() -> Result<Command, Failure>,
 ) -> Result<(), Failure> {
-    arguments.hook.check_choices()?;
-    if !arguments.hook.is_run_elsewhere() {
-        arguments.hook.check()?;
+    let reread = || Ok(again()?.arguments);
+    if hook_only(&arguments, None, reread)? {
+        return Ok(());
     }
-    if let Some(verb) = arguments.hook.run_only() {
-        return run_hook_alone(&arguments, verb);
-    }
-    let hook = match arguments.hook.is_run_elsewhere() {
-        true => None,
-        false => hook_for(&arguments),
-    };
-    if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
-        let device = device.to_string_lossy();
-        let hook = hook.clone().for_device(&device);
-        return hook_helper::serve(|verb| match verb {
-            "prepare" => run_with_rules_of(&arguments, &again()?.arguments, &device),
-            _ => hook.run(verb),
-        });
-    }
-    let user = arguments.user.find()?;
+    let user = arguments.service.user()?;
     quota::check(arguments.quota_state.as_deref())?;
     let state = state_file(&arguments);
     if let Some(state) = &state {
@@ -69,91 +56,237 @@ pub(crate) fn run(
     let usage = state
         .clone()
         .map_or_else(UsageStore::default, UsageStore::open);
-    let config = config(arguments.clone(), usage.clone())?;
-    warn_of_ipv6_outside(&arguments);
-    warn_of_blocked_dns(&arguments);
-    warn_of_reordering(&arguments);
-    let tunnel = Tunnel::open(config).map_err(|error| match error {
-        TunnelError::Links(_)
-        | TunnelError::NoRelay
-        | TunnelError::LinkMtu(_)
-        | TunnelError::Addresses(_)
-        | TunnelError::OwnAddress { .. } => Failure::input(error),
-        _ => Failure::run(error),
-    })?;
-    let control = tunnel.control();
-    info!("{} is up, MTU {}", tunnel.device(), control.status().mtu);
-    info!("{}", arguments.hook.summary(arguments.listen.is_some()));
-    let hook = match hook {
-        Some(hook) => {
-            let helper = HookHelper::start(restart()?, tunnel.device())?;
-            Some(hook.for_device(tunnel.device()).with_helper(helper))
-        }
-        None => None,
-    };
-    let sockets = (
-        status::listen(arguments.status)?,
-        ControlSocket::open(arguments.control.clone(), "tunnel", user.as_ref())?,
-    );
-    let files = [
-        &arguments.file.config,
-        &arguments.clients,
-        &arguments.relay_key,
-    ];
+    let end = TunnelEnd::open(&arguments, None, usage.clone(), restart)?;
+    let sockets = arguments.service.open("tunnel", user.as_ref())?;
     Confinement::new(user)
-        // The device's MTU follows the links; an interface's socket may need CAP_NET_RAW.
-        .with_capabilities(CapabilitySet::NET_ADMIN | for_links(&arguments.link))
-        .reading(files.into_iter().flatten())
-        .writing(sockets.1.iter().map(ControlSocket::path))
+        .with_capabilities(end.capabilities())
+        .reading(end.files())
+        .writing(sockets.control.iter().map(ControlSocket::path))
         .writing(&state)
         .apply()?;
-    let running = thread::Builder::new().name("tunnel".to_owned());
-    let running = running.spawn(move || tunnel.run());
-    let running = running
-        .map_err(|error| Failure::run(format!("cannot start the thread of the tunnel: {error}")))?;
-    let served = block_on(serve(
-        (&arguments, again, sockets),
-        control.clone(),
-        &running,
-        (hook, usage.clone()),
-    ));
-    control.stop();
-    let result = running
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let running = end.start()?;
+    let served = block_on(serve(again, sockets, &running, usage.clone()));
+    let result = running.stop();
     usage.save();
     served??;
-    result.map_err(|error| Failure::run(format!("the tunnel failed: {error}")))
+    result
+}
+
+/// Runs the hook alone if this process has no other purpose: by an option, or as the helper of a tunnel. Returns
+/// whether that was so. `again` returns the options as they are at a reload.
+///
+/// # Errors
+/// The options do not fit together, or the hook fails.
+pub(crate) fn hook_only(
+    arguments: &Arguments,
+    interception: Option<&Interception>,
+    again: impl Fn() -> Result<Arguments, Failure>,
+) -> Result<bool, Failure> {
+    let options = &arguments.hook;
+    options.check_choices()?;
+    if !options.is_run_elsewhere() {
+        options.check()?;
+    }
+    let hook = hook_for(arguments, interception);
+    if let Some(verb) = options.run_only() {
+        run_hook_alone(arguments, hook, verb)?;
+        return Ok(true);
+    }
+    let hook = hook.filter(|_| !options.is_run_elsewhere());
+    if let (Some(hook), Some(device)) = (hook, hook_helper::device()) {
+        let device = device.to_string_lossy();
+        let hook = hook.for_device(&device);
+        hook_helper::serve(&device, |verb| match verb {
+            "prepare" => run_with_rules_of(arguments, &again()?, &device),
+            _ => hook.run(verb),
+        })?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// An end of a tunnel whose device and sockets are open, with its hook.
+pub(crate) struct TunnelEnd {
+    tunnel: Tunnel,
+    hook: Option<Hook>,
+    links: Vec<Link>,
+    files: Vec<PathBuf>,
+    is_relay: bool,
+}
+
+/// An end of a tunnel that carries packets in a thread of its own.
+pub(crate) struct RunningTunnel {
+    pub(crate) control: Control,
+    hook: Option<Hook>,
+    thread: thread::JoinHandle<std::io::Result<()>>,
+    is_relay: bool,
+}
+
+impl TunnelEnd {
+    /// Opens the device and the sockets, and starts the process that runs the hook. `restart` is a command that
+    /// runs this process's command line again.
+    pub(crate) fn open(
+        arguments: &Arguments,
+        interception: Option<&Interception>,
+        usage: UsageStore,
+        restart: impl FnOnce() -> Result<Command, Failure>,
+    ) -> Result<TunnelEnd, Failure> {
+        let config = config(arguments.clone(), usage)?;
+        warn_of_ipv6_outside(arguments);
+        warn_of_blocked_dns(arguments);
+        warn_of_reordering(arguments);
+        let tunnel = Tunnel::open(config).map_err(|error| match error {
+            TunnelError::Links(_)
+            | TunnelError::NoRelay
+            | TunnelError::LinkMtu(_)
+            | TunnelError::Addresses(_)
+            | TunnelError::OwnAddress { .. } => Failure::input(error),
+            _ => Failure::run(error),
+        })?;
+        let status = tunnel.control().status();
+        info!("{} is up, MTU {}", tunnel.device(), status.mtu);
+        let is_relay = arguments.listen.is_some();
+        info!("{}", arguments.hook.summary(is_relay));
+        let hook = hook_for(arguments, interception);
+        let hook = match hook.filter(|_| !arguments.hook.is_run_elsewhere()) {
+            Some(hook) => {
+                let helper = HookHelper::start(restart()?, tunnel.device())?;
+                Some(hook.for_device(tunnel.device()).with_helper(helper))
+            }
+            None => None,
+        };
+        let files = [
+            &arguments.file.config,
+            &arguments.clients,
+            &arguments.relay_key,
+        ];
+        Ok(TunnelEnd {
+            tunnel,
+            hook,
+            links: arguments.link.clone(),
+            files: files.into_iter().flatten().cloned().collect(),
+            is_relay,
+        })
+    }
+
+    /// Makes the device the process's standard input, which is not read. When the process is killed, the kernel
+    /// closes the lowest descriptor last (task works run in reverse order). So connections that end at this
+    /// process are reset while the device and its addresses still exist.
+    pub(crate) fn outlive_connections(&self) {
+        let device = self.tunnel.device_file();
+        let _ = rustix::stdio::dup2_stdin(device);
+    }
+
+    /// Returns the privileges that it keeps: the device's MTU follows the links, and an interface's socket may
+    /// need CAP_NET_RAW.
+    pub(crate) fn capabilities(&self) -> CapabilitySet {
+        CapabilitySet::NET_ADMIN | for_links(&self.links)
+    }
+
+    /// Returns the files that it reads again at a reload.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter()
+    }
+
+    /// Carries packets from now on. Errors: the system cannot start a thread.
+    pub(crate) fn start(self) -> Result<RunningTunnel, Failure> {
+        let control = self.tunnel.control();
+        let thread = thread::Builder::new().name("tunnel".to_owned());
+        let thread = thread.spawn(move || self.tunnel.run());
+        let thread = thread.map_err(|error| {
+            Failure::run(format!("cannot start the thread of the tunnel: {error}"))
+        })?;
+        Ok(RunningTunnel {
+            control,
+            hook: self.hook,
+            thread,
+            is_relay: self.is_relay,
+        })
+    }
+}
+
+impl RunningTunnel {
+    /// Runs the hook, then `running` until it ends or the tunnel breaks, then the hook again.
+    pub(crate) async fn run_around(
+        &self,
+        running: impl Future<Output = Result<EndSignal, Failure>>,
+    ) -> Result<(), Failure> {
+        let broken = async {
+            while !self.thread.is_finished() {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        };
+        let ended = async {
+            tokio::select! {
+                signal = running => signal,
+                () = broken => Ok(EndSignal::Terminated),
+            }
+        };
+        hook::run_around(self.hook.clone(), ended).await
+    }
+
+    /// Reads the configuration again: a relay its clients and the rules for their targets, a client its links.
+    /// Returns the changes. Errors: a file is wrong, or the hook fails.
+    pub(crate) fn reload(&self, arguments: &Arguments) -> Result<String, Failure> {
+        match (read_peer_keys(arguments)?, self.is_relay) {
+            (PeerKeys::Clients(clients), true) => {
+                if let Some(hook) = &self.hook {
+                    hook.run("prepare")?;
+                }
+                let changes = format!("{} clients", clients.len());
+                self.control.reload(Reload::Clients(clients));
+                Ok(changes)
+            }
+            (PeerKeys::Relay(_), false) => {
+                let links = arguments.link.iter();
+                let names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
+                self.control.reload(Reload::Links(marked_links(arguments)));
+                Ok(format!("links {}", names.join(", ")))
+            }
+            _ => Err(Failure::input(ROLE_OPTIONS)),
+        }
+    }
+
+    /// Stops it, and waits for its end. Errors: the device or a socket failed.
+    pub(crate) fn stop(self) -> Result<(), Failure> {
+        self.control.stop();
+        let result = self
+            .thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        result.map_err(|error| Failure::run(format!("the tunnel failed: {error}")))
+    }
 }
 
 /// Returns the hook with all parameters but the device's name.
-fn hook_for(arguments: &Arguments) -> Option<Hook> {
+fn hook_for(arguments: &Arguments, interception: Option<&Interception>) -> Option<Hook> {
     let links = arguments.link.iter().map(|link| link.egress.clone());
     arguments.hook.hook(HookVariables {
         is_relay: arguments.listen.is_some(),
         addresses: arguments.address.clone(),
         links: links.collect(),
         relay: arguments.relay.clone().unwrap_or_default(),
+        interception: interception.cloned(),
     })
 }
 
 /// Runs only the hook, for a device whose name is known.
-fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
-    let Some(hook) = hook_for(arguments) else {
+fn run_hook_alone(arguments: &Arguments, hook: Option<Hook>, verb: &str) -> Result<(), Failure> {
+    let Some(hook) = hook else {
         return Ok(());
     };
-    if arguments.device.contains('%') {
+    if arguments.device.device.contains('%') {
         return Err(Failure::input(format!(
             "--run-hook {verb} --device {}: allowed: the full name of a device, without %d",
-            arguments.device
+            arguments.device.device
         )));
     }
-    hook.for_device(&arguments.device).run(verb)
+    hook.for_device(&arguments.device.device).run(verb)
 }
 
 /// Applies the rules for targets that were read again: the hook replaces the packet filters.
 fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
-    match hook_for(&before.with_rules_of(again)) {
+    match hook_for(&before.with_rules_of(again), None) {
         Some(hook) => hook.for_device(device).run("prepare"),
         None => Ok(()),
     }
@@ -161,14 +294,10 @@ fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Res
 
 /// Answers status requests until a signal, or until the tunnel has ended.
 async fn serve(
-    (arguments, again, sockets): (
-        &Arguments,
-        impl Fn() -> Result<Reread<Arguments>, Failure>,
-        (Option<TcpListener>, Option<ControlSocket>),
-    ),
-    control: Control,
-    running: &thread::JoinHandle<std::io::Result<()>>,
-    (hook, usage): (Option<Hook>, UsageStore),
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
+    sockets: ServiceSockets,
+    running: &RunningTunnel,
+    usage: UsageStore,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
@@ -177,7 +306,7 @@ async fn serve(
         }
     });
     let started = Instant::now();
-    let observed = control.clone();
+    let observed = running.control.clone();
     let meter = Meter::new(Arc::new(move || {
         let status = observed.status();
         Document {
@@ -190,71 +319,25 @@ async fn serve(
             refused: status.refused.by_reason(),
         }
     }));
-    let (listener, socket) = sockets;
-    status::open(listener, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = &socket {
+    status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = &sockets.control {
         let no_programs: Option<(Arc<Programs>, Arc<LocalConnector>)> = None;
         socket.serve(meter, no_programs, &mut tasks);
     }
-    let broken = async {
-        while !running.is_finished() {
-            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        }
+    let reload = || {
+        let again = again()?;
+        let mut messages = vec![running.reload(&again.arguments)?];
+        messages.extend(again.restarts(&RELOADABLE));
+        Ok(messages)
     };
-    let rules = hook.clone().filter(|_| arguments.listen.is_some());
-    let ended = async {
-        tokio::select! {
-            signal = until_signal(|| reload(&control, arguments, &again()?, rules.as_ref())) => signal,
-            () = broken => Ok(EndSignal::Terminated),
-        }
-    };
-    hook::run_around(hook, ended).await
-}
-
-/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links.
-/// Runs the hook `rules` to apply the rules.
-fn reload(
-    control: &Control,
-    before: &Arguments,
-    again: &Reread<Arguments>,
-    rules: Option<&Hook>,
-) -> Result<Vec<String>, Failure> {
-    let arguments = &again.arguments;
-    let peer_keys = read_peer_keys(arguments)?;
-    let mut messages = Vec::new();
-    match (peer_keys, &before.listen) {
-        (PeerKeys::Clients(clients), Some(_)) => {
-            if let Some(hook) = rules {
-                hook.run("prepare")?;
-            }
-            messages.push(format!("{} clients", clients.len()));
-            control.reload(Reload::Clients(clients));
-        }
-        (PeerKeys::Relay(_), None) => {
-            let names: Vec<&str> = arguments
-                .link
-                .iter()
-                .map(|link| link.name.as_str())
-                .collect();
-            messages.push(format!("links {}", names.join(", ")));
-            control.reload(Reload::Links(marked_links(arguments)));
-        }
-        _ => return Err(Failure::input(ROLE_OPTIONS)),
-    }
-    messages.extend(again.restarts(&RELOADABLE));
-    Ok(messages)
+    running.run_around(until_signal(reload)).await
 }
 
 /// Warns that traffic of IPv6 uses the links directly if the device has no IPv6 address.
 fn warn_of_ipv6_outside(arguments: &Arguments) {
     let mut addresses = arguments.address.iter();
     let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
-    let HookOptions {
-        default_route,
-        leak,
-        ..
-    } = arguments.hook;
-    if !default_route || leak == Leak::Block || has_ipv6 {
+    if !arguments.hook.default_route || arguments.hook.blocks_leaks() || has_ipv6 {
         return;
     }
     let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
@@ -294,15 +377,14 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let peer_keys = read_peer_keys(arguments)?;
     arguments.hook.check_choices()?;
     arguments.hook.check()?;
-    arguments.user.find()?;
-    control::check(arguments.control.as_deref())?;
+    arguments.service.check()?;
     quota::check(arguments.quota_state.as_deref())?;
     warn_of_blocked_dns(arguments);
     warn_of_reordering(arguments);
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
     let device = format!(
         "would make device {} with {}",
-        arguments.device,
+        arguments.device.device,
         addresses.join(", ")
     );
     let peer = match (peer_keys, &arguments.listen, &arguments.relay) {

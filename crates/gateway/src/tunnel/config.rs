@@ -10,11 +10,11 @@ use ropewalk_striping::tunnel::{
 };
 
 use super::peer::ip_udp_len;
-use super::relay_name::RelayName;
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::option_parsers;
 use crate::quota::UsageStore;
+use crate::relay_name::RelayName;
 
 /// Configuration of an end of a tunnel.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ pub struct Prefix {
 
 impl Prefix {
     /// Returns the network: the bits after the prefix are zero.
-    pub(super) fn network(self) -> Prefix {
+    pub(crate) fn network(self) -> Prefix {
         let clear = |bits: u128, width: u32| {
             let host = width - u32::from(self.len).min(width);
             bits.checked_shr(host)

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::relay_name::Resolution;
 use super::status::TunnelStatus;
 use crate::Link;
 use crate::keys::Clients;
 use crate::lock::lock;
+use crate::relay_name::Resolution;
 
 /// Handle of a running tunnel. Clones refer to the same tunnel.
 #[derive(Clone, Debug)]

@@ -9,19 +9,24 @@ use super::config::Prefix;
 use crate::relay::rules::Rule;
 
 mod client;
+mod interception;
 mod relay;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::client::KillSwitch;
+pub(crate) use self::interception::{ClientMarks, Interception};
 
 /// Settings of an end for its packet filters.
 #[derive(Clone, Debug)]
 pub(super) enum Firewall {
     /// A client: gives packets of networks behind this machine its own address.
     Client {
-        /// Exceptions of the kill switch, if there is one.
+        marks: ClientMarks,
+        /// Interfaces of the kill switch's exceptions, if there is one.
         kill_switch: Option<KillSwitch>,
+        /// The connections that end at this process, if any do.
+        interception: Option<Interception>,
     },
     /// A relay: restricts clients to the targets that the rules allow.
     Relay {
@@ -44,10 +49,17 @@ impl Firewall {
             clamp(device)
         );
         match self {
-            Firewall::Client { kill_switch } => {
+            Firewall::Client {
+                marks,
+                kill_switch,
+                interception,
+            } => {
                 out += &client(device, addresses);
+                if let Some(interception) = interception {
+                    out += &interception.chains(device, *marks);
+                }
                 if let Some(kill_switch) = kill_switch {
-                    out += &kill_switch.chains(device);
+                    out += &kill_switch.chains(device, *marks);
                 }
             }
             Firewall::Relay {

@@ -21,7 +21,8 @@ use crate::runtime::{EndSignal, notify_ready};
 
 mod options;
 
-pub(super) use self::options::{HookOptions, HookVariables, Leak};
+pub(super) use self::options::HookVariables;
+pub(crate) use self::options::{ClientRouting, HookOptions, HookProgram, RelayForwarding};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the rest of its output once it has ended.

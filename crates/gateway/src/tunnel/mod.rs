@@ -65,7 +65,6 @@ mod path_mtu_notice;
 mod peer;
 mod rate_limiter;
 mod refusal;
-mod relay_name;
 mod responder;
 mod session_ids;
 mod socket;
@@ -74,15 +73,18 @@ mod sockets;
 mod status;
 mod super_packet;
 
-pub(crate) use command::{check, run};
+pub use crate::relay_name::RelayName;
+pub(crate) use command::{RunningTunnel, TunnelEnd, check, hook_only, run};
 pub(crate) use config::own_address;
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};
 #[cfg(fuzzing)]
 pub use engine::any_datagrams;
 pub use error::TunnelError;
+pub(crate) use firewall::Interception;
+pub(crate) use hook::{ClientRouting, HookOptions, HookProgram, RelayForwarding};
 pub use open::Tunnel;
 pub use options::Arguments;
+pub(crate) use options::DeviceOption;
 pub use refusal::{Refusal, RefusalCounts};
-pub use relay_name::RelayName;
 pub use status::{PeerLink, PeerStatus, ReceivedTraffic, TunnelStatus};

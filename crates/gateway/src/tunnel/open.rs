@@ -1,5 +1,6 @@
 //! Opening of a tunnel: its device and sockets, and the event loop that serves them.
 
+use std::fs::File;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
@@ -14,10 +15,10 @@ use super::error::TunnelError;
 use super::foreign_sources::ForeignSources;
 use super::handshake::MAX_ADDRESSES;
 use super::network_changes::NetworkChanges;
-use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
 use super::sockets::TunnelSockets;
 use super::status::TunnelStatus;
+use crate::relay_name::NameResolver;
 
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 
@@ -108,6 +109,10 @@ impl Tunnel {
     #[must_use]
     pub fn device(&self) -> &str {
         &self.device.name
+    }
+
+    pub(super) fn device_file(&self) -> &File {
+        &self.device.file
     }
 
     /// Returns its listening address, or the local address of each link.

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Pace;
-use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_striping::tunnel::{Scheduler, SenderConfig};
 use tracing::warn;
 
 use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::hook::HookOptions;
-use super::relay_name::RelayName;
 use crate::configuration::ConfigurationFile;
 use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::links::check_names;
 use crate::option_parsers;
-use crate::privileges::UserOption;
 use crate::quota::{self, UsageStore};
+use crate::relay_name::RelayName;
 use crate::request::{Host, Target};
+use crate::service_options::ServiceOptions;
 use crate::{Failure, Link};
 
 /// Required options of either end.
@@ -54,25 +54,24 @@ pub struct Arguments {
         requires = "link",
         value_parser = parse_relay
     )]
-    pub(super) relay: Option<String>,
+    pub(crate) relay: Option<String>,
     /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
     /// Public key of the relay, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE")]
-    pub(super) relay_key: Option<PathBuf>,
+    pub(crate) relay_key: Option<PathBuf>,
     /// File of the clients that may connect, with a line of NAME.pub and addresses= for each.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
-    pub(super) clients: Option<PathBuf>,
+    pub(crate) clients: Option<PathBuf>,
     /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
     /// follow: ,dns=10.64.64.64 (its name server) ,rank=primary (or backup, never) ,quota=5GB
     /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even) ,daily=500MB ,at_cap=last-resort (or
     /// stop, or a rate such as 512kbit).
     #[arg(long, value_name = "NAME=PLACE")]
-    pub(super) link: Vec<Link>,
-    /// Name of the device, 1 to 15 bytes. %d becomes the first free number.
-    #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
-    pub(super) device: String,
+    pub(crate) link: Vec<Link>,
+    #[command(flatten)]
+    pub(super) device: DeviceOption,
     /// Address of the device with its prefix length. Repeat for several addresses. The relay's list of
     /// clients must contain each address of a client.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
@@ -106,19 +105,12 @@ pub struct Arguments {
     /// Largest send queue, and largest reordering buffer, for each peer.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
-    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
-    /// none.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = option_parsers::loopback)]
-    pub(super) status: Option<SocketAddr>,
-    /// Control socket for `status`. Default: ropewalk/tunnel in XDG_RUNTIME_DIR, or in /run for root.
-    #[arg(long, value_name = "PATH")]
-    pub(super) control: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) service: ServiceOptions,
     /// File that stores the usage of links with a quota. Default: ropewalk/tunnel-quota.json in
     /// XDG_STATE_HOME or ~/.local/state; for a service, tunnel-quota.json in STATE_DIRECTORY.
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub(super) quota_state: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) user: UserOption,
     /// Encrypt only the handshake, not the packets. Both ends need it. For measurements on loopback
     /// addresses.
     #[arg(long)]
@@ -129,7 +121,48 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
+/// Name of a tunnel's device.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DeviceOption {
+    /// Name of the device, 1 to 15 bytes. %d becomes the first free number.
+    #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
+    pub(crate) device: String,
+}
+
 impl Arguments {
+    /// Creates the options of a tunnel with this key, this device and these addresses of it, for a verb that runs
+    /// one among others. Its role is to be set: `listen` and `clients`, or `relay`, `relay_key` and `link`.
+    pub(crate) fn new(
+        key: PathBuf,
+        (device, address): (String, Vec<Prefix>),
+        hook: HookOptions,
+    ) -> Arguments {
+        let defaults = SenderConfig::default();
+        Arguments {
+            file: ConfigurationFile::default(),
+            listen: None,
+            relay: None,
+            key,
+            relay_key: None,
+            clients: None,
+            link: Vec::new(),
+            device: DeviceOption { device },
+            address,
+            peer: None,
+            route: Vec::new(),
+            hook,
+            link_mtu: 1500,
+            scheduler: defaults.scheduler,
+            naive: false,
+            skew: defaults.skew,
+            buffer: defaults.most_queue,
+            service: ServiceOptions::default(),
+            quota_state: None,
+            plaintext: false,
+            plaintext_anywhere: false,
+        }
+    }
+
     /// Returns these options with the rules for targets of `other`, which SIGHUP reads again.
     pub(super) fn with_rules_of(&self, other: &Arguments) -> Arguments {
         Arguments {
@@ -260,7 +293,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         secret,
         role,
         interface: Interface {
-            name: arguments.device,
+            name: arguments.device.device,
             mtu: None,
             addresses: arguments.address,
             peer: arguments.peer,

@@ -16,10 +16,13 @@ use super::{UplinkSession, UplinkState};
 use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
 use crate::lock::lock;
+use crate::relay_name::{self, RelayName};
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest time for which a link uses addresses without resolving the name again.
+const RESOLVED_FOR: Duration = Duration::from_secs(10);
 
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
@@ -142,7 +145,7 @@ impl DialStage {
 
 /// Dials; `number` counts the link's dials, and `joining` is the right to send a JOIN.
 pub(super) async fn dial(
-    uplink: &UplinkState,
+    uplink: &Arc<UplinkState>,
     link: &Link,
     session: &UplinkSession,
     joining: &Arc<Mutex<()>>,
@@ -180,7 +183,7 @@ impl From<io::Error> for DialFailure {
 }
 
 async fn dial_patiently(
-    uplink: &UplinkState,
+    uplink: &Arc<UplinkState>,
     link: &Link,
     session: &UplinkSession,
     joining: &Arc<Mutex<()>>,
@@ -188,7 +191,7 @@ async fn dial_patiently(
     enter: &(impl Fn(DialStage) + Sync),
 ) -> Result<Dialled, DialFailure> {
     let config = &uplink.config;
-    let relays = uplink.relays().await?;
+    let relays = uplink.relays(link).await?;
     let relay = relay_for(&config.relay, relays, link, number).map_err(DialFailure::Link)?;
     enter(DialStage::Connecting(relay));
     let socket = link.tcp_socket(relay).map_err(DialFailure::Link)?;
@@ -239,29 +242,44 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 }
 
 impl UplinkState {
-    /// Returns the relay's addresses; the previous ones if name resolution takes too long.
-    async fn relays(&self) -> io::Result<Vec<SocketAddr>> {
-        let resolving = async {
-            let relay = &self.config.relay;
-            match &relay.host {
-                Host::Address(_) => resolve(relay).await,
-                Host::Name(name) => {
-                    let found = self.names.resolve(name, &self.lookups).await;
-                    let found = found.map_err(io::Error::other)?;
-                    let found = found.iter().map(|ip| SocketAddr::new(*ip, relay.port));
-                    Ok(families_in_turn(found.collect()))
-                }
-            }
+    /// Returns the relay's addresses, as the link resolves its name; the previous ones if that fails or takes too
+    /// long.
+    async fn relays(self: &Arc<Self>, link: &Link) -> io::Result<Vec<SocketAddr>> {
+        let relay = &self.config.relay;
+        let host = match &relay.host {
+            Host::Address(ip) => return Ok(vec![SocketAddr::new(*ip, relay.port)]),
+            Host::Name(host) => host.clone(),
         };
-        let found = timeout(RESOLVE_TIMEOUT, resolving).await;
-        let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
-        let mut known = lock(&self.relays);
-        match found {
-            Ok(found) => *known = found,
-            Err(error) if known.is_empty() => return Err(error),
-            Err(_) => {}
+        let known = lock(&self.relays).get(&link.name).cloned();
+        if let Some(known) = &known
+            && Instant::now() < known.until
+        {
+            return Ok(known.relays.clone());
         }
-        Ok(known.clone())
+        let name = RelayName {
+            host,
+            port: relay.port,
+        };
+        let (uplink, link) = (Arc::clone(self), link.clone());
+        // It continues if this dial is abandoned, for the next one.
+        let resolving = tokio::spawn(async move {
+            let key = link.name.clone();
+            let mut found = relay_name::resolve(&name, link).await?;
+            found.until = found.until.min(Instant::now() + RESOLVED_FOR);
+            lock(&uplink.relays).insert(key, found.clone());
+            Ok(found.relays)
+        });
+        let found: Result<Vec<SocketAddr>, String> = match timeout(RESOLVE_TIMEOUT, resolving).await
+        {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("no name server answered".to_owned()),
+        };
+        match (found, known) {
+            (Ok(found), _) => Ok(found),
+            (Err(_), Some(known)) => Ok(known.relays),
+            (Err(error), None) => Err(io::Error::other(error)),
+        }
     }
 }
 

@@ -9,8 +9,7 @@ mod link;
 mod metered;
 mod relay_options;
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
@@ -29,8 +28,8 @@ use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
 use crate::lock::lock;
-use crate::names::{LookupLimit, Names};
 use crate::quota::UsageStore;
+use crate::relay_name::ResolvedAddresses;
 use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, GatewayRole, LinkState};
 
@@ -43,13 +42,10 @@ const GONE: u32 = 0xffff_0004;
 /// A request that no link could carry for this long fails.
 const TIMEOUT: Duration = Duration::from_secs(9);
 
-/// Maximum number of concurrent look-ups of the relay's name. Each dial of each link has one.
-const LOOKUPS: u32 = 4;
-
 /// Configuration of an uplink, except for its links.
 #[derive(Clone, Debug)]
 pub struct UplinkConfig {
-    /// Address of the relay; a name is resolved for each dial.
+    /// Address of the relay; each link resolves a name over its own sockets.
     pub relay: Target,
     /// Keys of both ends.
     pub security: DialSecurity,
@@ -69,9 +65,8 @@ struct UplinkState {
     config: UplinkConfig,
     session: Mutex<Arc<UplinkSession>>,
     closing: AtomicBool,
-    names: Names,
-    lookups: LookupLimit,
-    relays: Mutex<Vec<SocketAddr>>,
+    /// Addresses of the relay that each link has found, and until when they are used.
+    relays: Mutex<HashMap<String, ResolvedAddresses>>,
     links: Mutex<Vec<LinkTask>>,
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
     usage: UsageStore,
@@ -124,8 +119,6 @@ impl Uplink {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
-            names: Names::system(),
-            lookups: LookupLimit::new(LOOKUPS),
             relays: Mutex::default(),
             links: Mutex::default(),
             reasons: Mutex::default(),

@@ -22,7 +22,7 @@ use crate::request::{Host, Target};
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RelayOptions {
     /// Address of the relay.
     #[arg(long, value_name = "HOST:PORT", value_parser = option_parsers::relay)]

@@ -4,6 +4,7 @@
 #[path = "../adversary/mod.rs"]
 mod adversary;
 mod attack;
+mod client;
 mod default_files;
 #[allow(dead_code, reason = "not every test uses all of it")]
 mod machines;

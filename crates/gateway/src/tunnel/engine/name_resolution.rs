@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use tracing::{info, warn};
 
 use super::Engine;
-use crate::tunnel::relay_name::{NameResolver, Resolution};
+use crate::relay_name::{NameResolver, Resolution};
 
 /// A link that has received nothing from the relay for this long resolves the name.
 const SILENCE: Duration = Duration::from_secs(3);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{REJECT, chain, families, list};
+use super::{ClientMarks, REJECT, chain, families, list};
 use crate::tunnel::config::Prefix;
 
 /// Destinations of local networks: private, link-local, multicast and broadcast addresses.
@@ -12,8 +12,6 @@ const LOCAL_V6: &str = "fc00::/7, fe80::/10, ff00::/8";
 
 #[derive(Clone, Debug)]
 pub(in crate::tunnel) struct KillSwitch {
-    /// Firewall mark of the tunnel's own sockets.
-    pub mark: u32,
     /// Interfaces of the links; `None` if one of them is not known.
     pub links: Option<Vec<String>>,
 }
@@ -48,12 +46,14 @@ pub(super) fn client(device: &str, addresses: &[Prefix]) -> String {
 }
 
 impl KillSwitch {
-    pub(super) fn chains(&self, device: &str) -> String {
+    pub(super) fn chains(&self, device: &str, marks: ClientMarks) -> String {
         let mut leaving = format!(
             "    oifname {{ \"{device}\", \"lo\" }} accept
+    meta mark {} accept
     icmpv6 type {{ nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert }} accept
     icmpv6 type {{ mld-listener-report, mld-listener-done, mld2-listener-report }} accept
-"
+",
+            marks.bypassing
         );
         for (family, local) in [("ip", LOCAL_V4), ("ip6", LOCAL_V6)] {
             // Over a link, only answers leave, so that a shell of the link's own network stays connected.
@@ -78,7 +78,7 @@ impl KillSwitch {
     udp sport 68 udp dport 67 accept
     udp sport 546 udp dport 547 accept
     jump leaving\n",
-            self.mark
+            marks.own
         );
         chain("leaving", "", &leaving)
             + &chain("output", "type filter hook output priority filter", &output)

@@ -42,7 +42,11 @@ fn ruleset_replaces_its_table_in_one_transaction() {
 
 #[test]
 fn client_translates_to_its_first_address_of_each_family() {
-    let client = Firewall::Client { kill_switch: None };
+    let client = Firewall::Client {
+        marks: ClientMarks::from_own(7),
+        kill_switch: None,
+        interception: None,
+    };
     let own = addresses(&["10.9.0.2/24", "10.9.0.7/24", "fd00:9::2/64"]);
     let text = client.ruleset("rope0", &own);
     assert_eq!(
@@ -64,9 +68,10 @@ fn guard_knows_links_and_mark() {
     let kill_switch = |links: &[&str]| {
         let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
         let links = Some(links).filter(|links| !links.is_empty());
-        let kill_switch = KillSwitch { mark: 7, links };
         let client = Firewall::Client {
-            kill_switch: Some(kill_switch),
+            marks: ClientMarks::from_own(7),
+            kill_switch: Some(KillSwitch { links }),
+            interception: None,
         };
         client.ruleset("rope0", &addresses(&["10.9.0.2/24"]))
     };
@@ -165,4 +170,44 @@ fn networks_of_omits_networks_within_others() {
     let all = addresses(&["10.9.0.1/24", "10.9.0.5/32", "10.9.0.9/24", "10.8.0.1/16"]);
     let all: Vec<&Prefix> = all.iter().collect();
     assert_eq!(networks_of(&all), "10.9.0.0/24, 10.8.0.0/16");
+}
+
+#[test]
+fn interception_redirects_connections_of_the_device_only() {
+    let interception = Interception {
+        port: 4435,
+        as_packets: vec!["port=22".parse().unwrap()],
+        bypass: vec!["user=0".parse().unwrap(), "to=192.0.2.1".parse().unwrap()],
+    };
+    let client = Firewall::Client {
+        marks: ClientMarks::from_own(7),
+        kill_switch: None,
+        interception: Some(interception),
+    };
+    let text = client.ruleset("rope0", &addresses(&["10.9.0.2/24"]));
+    assert_eq!(
+        chain_of(&text, "intercept_output")[1..],
+        [
+            "meta mark { 7, 9 } return",
+            "meta skuid 0 meta mark set 9 return",
+            "ip daddr 192.0.2.1/32 meta mark set 9 return",
+            "meta l4proto != tcp return",
+            "ct direction reply return",
+            "meta l4proto { tcp, udp } th dport 22-22 return",
+            "oifname \"rope0\" meta mark set 8",
+        ]
+    );
+    let arriving = chain_of(&text, "intercept_arriving");
+    assert_eq!(
+        arriving[1],
+        "iifname \"lo\" meta mark 8 meta protocol ip meta l4proto tcp tproxy ip to 127.0.0.1:4435 \
+         meta mark set 8 accept"
+    );
+    // Users are those of this machine's programs.
+    assert!(
+        !arriving.iter().any(|rule| rule.contains("skuid")),
+        "{arriving:#?}"
+    );
+    let at = |text: &str| arriving.iter().position(|rule| rule.starts_with(text));
+    assert!(at("fib daddr oifname != \"rope0\" return") < at("meta protocol ip "));
 }
