@@ -11,8 +11,9 @@ from ..support import programs
 from .exec_program import exec_program
 
 VERBS = {
+    "client": "Carry all traffic of this machine over several links to a relay.",
     "proxy": "Carry this machine's connections over several links to a relay.",
-    "relay": "Run the relay of proxies: connect to the targets that they request.",
+    "relay": "Run the relay of clients: connect to the targets that they request.",
     "exec": "Run a program whose connections go over several links.",
     "tunnel": "Stripe packets of a virtual device over several links.",
     "keygen": "Create a key pair for a relay or a client.",
