@@ -150,7 +150,7 @@ impl Device {
     pub fn schedulers(self) -> impl Iterator<Item = Scheduler> {
         let is_its = move |scheduler: &Scheduler| {
             self == Device::Tunnel
-                || !matches!(scheduler, Scheduler::EarliestArrival | Scheduler::Redundant)
+                || matches!(scheduler, Scheduler::RoundRobin | Scheduler::Weighted)
         };
         Scheduler::ALL.into_iter().filter(is_its)
     }
