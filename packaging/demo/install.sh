@@ -162,12 +162,12 @@ head -n 1 "$work/log/dpkg-relay"
 token=$(user relay ropewalk-gateway setup relay $relay_address --client van --dns $names \
     2>"$work/log/setup-relay" | tee "$work/log/setup" | tail -n 1)
 head -n 1 "$work/log/setup"
-user relay systemctl enable --now ropewalk-relay ropewalk-tunnel
+user relay systemctl enable --now ropewalk-relay
 user van dpkg --install "$package" >"$work/log/dpkg-van"
 head -n 1 "$work/log/dpkg-van"
 echo "$token" | user van ropewalk-gateway setup client 2>"$work/log/setup-van"
 tail -n 2 "$work/log/setup-van"
-user van systemctl enable --now ropewalk-tunnel
+user van systemctl enable --now ropewalk-client
 # The two in pipes were counted in shells of their own.
 commands=$((commands + 2))
 
@@ -201,17 +201,25 @@ through
 minutes=$(($(date +%s) - began))
 used=$commands
 
-# The kill switch: neither by a link nor, while the tunnel is away, at all.
+# The kill switch: neither by a link nor, while the client is away, at all.
 blocked() {
     # shellcheck disable=SC2086 # Two words or none.
     ! at van curl -s --max-time 2 $1 http://$web/ || fail "the web server is reached, curl $1"
 }
 
-# Stops the tunnel. systemd then ends what nothing needs any more: NAT and packet filters.
-stop_tunnel() {
-    at "$1" systemctl stop ropewalk-tunnel
+# Name of the unit with the NAT and packet filters of a service.
+firewall_of() {
+    case $1 in
+    ropewalk-tunnel) echo ropewalk-tunnel-firewall ;;
+    *) echo "ropewalk-firewall@${1#ropewalk-}" ;;
+    esac
+}
+
+# Stops a service. systemd then ends what nothing needs any more: NAT and packet filters.
+stop() {
+    at "$1" systemctl stop "$2"
     for attempt in $(seq 100); do
-        test "$(at "$1" systemctl is-active ropewalk-tunnel-firewall)" != inactive || return 0
+        test "$(at "$1" systemctl is-active "$(firewall_of "$2")")" != inactive || return 0
         sleep 0.1
     done
     fail "NAT and packet filters of $1 stay: $attempt"
@@ -220,30 +228,52 @@ stop_tunnel() {
 echo "20 MB, over both links:"
 at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 blocked "--interface wlan0"
-at van ropewalk-gateway status --json --control /run/ropewalk-tunnel/ropewalk/tunnel |
+at van ropewalk-gateway status --json --control /run/ropewalk-client/ropewalk/client |
     python3 -c 'import json, sys
-for link in json.load(sys.stdin)["tunnels"][0]["links"]:
+status = json.load(sys.stdin)
+assert status["tunnels"][0]["session"] == "up", status
+for link in status["associations"][0]["links"]:
     received = link["received_bytes"]
     print("  {}: {} bytes received".format(link["name"], received))
     assert received > 1000000'
 
 echo "Both ends are stopped:"
-stop_tunnel van
+stop van ropewalk-client
 # The kill switch stops a proxy as it does any other program.
 at van systemctl start ropewalk-proxy
 seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
 test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
 at van systemctl stop ropewalk-proxy
-at relay systemctl stop ropewalk-relay
-stop_tunnel relay
+stop relay ropewalk-relay
 directly
 test "$(at relay cat /proc/sys/net/ipv4/ip_forward)" = 0 || fail 'the relay still forwards'
 test "$(at relay nft list ruleset)" = '' || fail 'rules of nftables are left at the relay'
 echo "20 MB, over one link:"
 at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 
-echo "Both ends are started:"
-at relay systemctl start ropewalk-relay ropewalk-tunnel
+echo "The relay is started, and the client is started and killed:"
+at relay systemctl start ropewalk-relay
+at van systemctl start ropewalk-client
+through
+at van systemctl kill --signal KILL ropewalk-client
+blocked ''
+sleep 4
+through
+at van sed -i 's/^leak = .*/leak = "allow"/' /etc/ropewalk/client.toml
+at van systemctl restart ropewalk-client
+through
+at relay systemctl stop ropewalk-relay
+seen=
+for attempt in $(seq 100); do
+    seen=$(at van curl -s --max-time 2 http://$web/ || :)
+    test "$seen" != 192.168.1.2 || break
+done
+test "$seen" = 192.168.1.2 || fail "with leak = allow and no relay, the web server is asked by '$seen', $attempt"
+echo "  without a relay, the web server is asked by the van, 192.168.1.2"
+stop van ropewalk-client
+
+echo "A tunnel alone, instead of the client:"
+at relay systemctl start ropewalk-relay
 at van systemctl start ropewalk-tunnel
 through
 
@@ -251,31 +281,33 @@ echo "Another client comes and goes, while the van's connection lasts:"
 at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes\n' http://$web/1 &
 download=$!
 at relay ropewalk-gateway setup relay $relay_address --client train >/dev/null 2>&1
-at relay systemctl reload ropewalk-relay ropewalk-tunnel
+at relay systemctl reload ropewalk-relay
 sleep 1
 at relay journalctl -u ropewalk-relay | grep -q '2 clients' || fail 'the relay has not read the train'
-at relay journalctl -u ropewalk-tunnel | grep -q '2 clients' || fail 'the tunnel has not read the train'
 at relay sed -i '/ train /d' /etc/ropewalk/clients
-at relay systemctl reload ropewalk-relay ropewalk-tunnel
+at relay systemctl reload ropewalk-relay
 wait $download || fail 'the connection did not last'
 
 echo "Both ends are restarted, killed and upgraded, while a download of the van lasts:"
 at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes in %{time_total} s\n' http://$web/20 &
 download=$!
 sleep 2
-for machine in relay van; do
-    began_at=$(at $machine systemctl show -P ActiveEnterTimestampMonotonic ropewalk-tunnel-firewall)
-    at $machine systemctl restart ropewalk-tunnel
+for end in relay:ropewalk-relay van:ropewalk-tunnel; do
+    machine=${end%%:*}
+    unit=${end#*:}
+    firewall=$(firewall_of $unit)
+    began_at=$(at $machine systemctl show -P ActiveEnterTimestampMonotonic "$firewall")
+    at $machine systemctl restart $unit
     sleep 8
     # It is started again after 2 s.
-    at $machine systemctl kill --signal KILL ropewalk-tunnel
+    at $machine systemctl kill --signal KILL $unit
     test $machine = relay || blocked ''
     sleep 8
-    test "$(at $machine systemctl show -P NRestarts ropewalk-tunnel)" = 1 || fail "$machine: not started again"
+    test "$(at $machine systemctl show -P NRestarts $unit)" = 1 || fail "$machine: not started again"
     at $machine dpkg --install "$package" >>"$work/log/dpkg-upgrade"
-    test "$(at $machine systemctl show -P NRestarts ropewalk-tunnel)" = 0 || fail "$machine: an upgrade restarts nothing"
+    test "$(at $machine systemctl show -P NRestarts $unit)" = 0 || fail "$machine: an upgrade restarts nothing"
     sleep 8
-    test "$(at $machine systemctl show -P ActiveEnterTimestampMonotonic ropewalk-tunnel-firewall)" = "$began_at" ||
+    test "$(at $machine systemctl show -P ActiveEnterTimestampMonotonic "$firewall")" = "$began_at" ||
         fail "$machine: NAT and packet filters did not stay"
 done
 wait $download || fail 'the download did not last'

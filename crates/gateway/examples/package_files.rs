@@ -14,7 +14,7 @@ use clap_complete::Shell;
 const NAME: &str = "ropewalk-gateway";
 
 /// The subcommands that are services.
-const SERVICES: [&str; 3] = ["proxy", "relay", "tunnel"];
+const SERVICES: [&str; 4] = ["client", "proxy", "relay", "tunnel"];
 
 /// Options that are invalid in a file.
 const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];

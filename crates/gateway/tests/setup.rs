@@ -41,7 +41,8 @@ const HOOK: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../packaging/hooks/tunnel-hook"
 );
-const RELAY: &str = "setup relay 192.0.2.1 --folder relay --dns 9.9.9.9 --client";
+const RELAY: &str = "setup relay 192.0.2.1 --folder relay --dns 9.9.9.9 --network 10.9.0.1/24 \
+                     --network fd00:9::1/64 --client";
 const CLIENT: &str = "setup client --folder van --link wifi=wlan0 --link lte=wwan0,cost=5";
 
 #[test]
@@ -50,20 +51,27 @@ fn setup_configures_each_end_by_one_command() {
     let at = folder.path();
     let token = done(&format!("{RELAY} van"), at, "");
     done(CLIENT, at, &token);
-    done("relay --config relay/relay.toml --check", at, "");
-    let tunnel = |file: &str| format!("tunnel --config {file} --hook {HOOK} --check");
-    done(&tunnel("relay/tunnel.toml"), at, "");
+    let checked = |verb: &str, file: &str| format!("{verb} --config {file} --hook {HOOK} --check");
+    let relay = done(&checked("relay", "relay/relay.toml"), at, "");
+    assert!(
+        relay.contains("address = [\"10.9.0.1/24\", \"fd"),
+        "{relay}"
+    );
+    let tunnel = |file: &str| checked("tunnel", file);
+    let client = done(&checked("client", "van/client.toml"), at, "");
+    assert!(client.contains("relay = \"192.0.2.1:4433\""), "{client}");
     let checked = done("proxy --config van/proxy.toml --check", at, "");
     assert!(checked.contains("link = [\"wifi=wlan0\", \"lte=wwan0,cost=5\"]"));
     for (file, line) in [
         ("van/tunnel.toml", "leak = \"block\""),
-        ("relay/tunnel.toml", "allow = [\"public\"]"),
+        ("van/client.toml", "leak = \"block\""),
+        ("relay/relay.toml", "allow = [\"public\"]"),
     ] {
         let text = fs::read_to_string(at.join(file)).unwrap();
         assert!(text.lines().any(|known| known == line), "{text}");
     }
     let checked = done(&tunnel("van/tunnel.toml"), at, "");
-    assert!(checked.contains("relay = \"192.0.2.1:4434\""), "{checked}");
+    assert!(checked.contains("relay = \"192.0.2.1:4433\""), "{checked}");
     assert!(
         checked.contains("address = [\"10.9.0.2/24\", \"fd"),
         "{checked}"
@@ -93,7 +101,7 @@ fn setup_of_a_second_client_changes_only_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     done(&format!("{RELAY} van"), at, "");
-    let files = ["relay.key", "relay.pub", "relay.toml", "tunnel.toml"];
+    let files = ["relay.key", "relay.pub", "relay.toml"];
     let read = || files.map(|file| fs::read(at.join("relay").join(file)).unwrap());
     let before = read();
     done(&format!("{RELAY} train"), at, "");

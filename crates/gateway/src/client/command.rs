@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::interception::InterceptionOptions;
 use crate::Failure;
@@ -21,10 +22,12 @@ use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::status::document::GatewayRole;
 use crate::status::{self, Meter};
 use crate::tunnel::{
-    self, ClientRouting, DeviceOption, HookOptions, HookProgram, Interception, Prefix,
+    self, ClientRouting, Control, DeviceOption, HookOptions, HookProgram, Interception, Prefix,
     RunningTunnel, TunnelEnd, own_address,
 };
-use crate::uplink::RelayOptions;
+use crate::uplink::{RelayOptions, Uplink};
+
+const CARRIERS_CHECKED_EVERY: Duration = Duration::from_millis(200);
 
 /// Options that SIGHUP reads again.
 const RELOADABLE: [&str; 2] = ["link", "passwords"];
@@ -35,6 +38,7 @@ const RELOADABLE: [&str; 2] = ["link", "passwords"];
 #[command(
     mut_arg("plaintext", |arg| arg.hide(true)),
     mut_arg("plaintext_anywhere", |arg| arg.hide(true)),
+    mut_arg("leak", |arg| arg.default_value("block")),
     after_help = "\
 Example: all traffic of this machine over Wi-Fi and LTE, as root
   ropewalk-gateway client --relay relay.example:4433 --relay-key relay.pub --key van.key \\
@@ -137,6 +141,10 @@ async fn serve(
         document.refused = status.refused.by_reason();
         document
     }));
+    tasks.spawn(report_carriers(
+        proxy.uplink().clone(),
+        running.control.clone(),
+    ));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &sockets.control {
         socket.serve(meter, Some(proxy.programs()), &mut tasks);
@@ -153,6 +161,14 @@ async fn serve(
     drop(tasks);
     proxy.uplink().close().await;
     Ok(())
+}
+
+/// Keeps the tunnel informed whether TCP carriers reach the relay.
+async fn report_carriers(uplink: Uplink, tunnel: Control) {
+    loop {
+        tunnel.set_reached_otherwise(uplink.association().has_live_carrier());
+        sleep(CARRIERS_CHECKED_EVERY).await;
+    }
 }
 
 /// Returns the report of `client --check`.

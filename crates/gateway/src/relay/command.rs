@@ -146,6 +146,9 @@ pub(crate) fn run(
         if tunnel::hook_only(&tunnel, None, reread)? {
             return Ok(());
         }
+    } else if arguments.hook.run_only().is_some() {
+        // Without a tunnel there is nothing to set up.
+        return Ok(());
     }
     let config = config(&arguments, None)?;
     if config.rules.is_closed() {

@@ -20,9 +20,9 @@ const LONGEST: u64 = 8192;
 /// Write the key and the configuration of a client, from the token that `setup relay` printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: over Wi-Fi and LTE; then either for all programs of this machine, or for programs that ask
+Example: over Wi-Fi and LTE; then either for all traffic of this machine, or for programs that ask
   sudo ropewalk-gateway setup client --link wifi=wlan0 --link lte=wwan0,cost=5
-  sudo systemctl enable --now ropewalk-tunnel
+  sudo systemctl enable --now ropewalk-client
   sudo systemctl enable --now ropewalk-proxy")]
 pub(super) struct Arguments {
     /// Token of `setup relay`. Default: read from the terminal or standard input, so that other users
@@ -53,6 +53,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         NewFile::new(at("client.key"), SECRET, token.key.to_line().as_str()),
         NewFile::new(at("relay.pub"), PUBLIC, token.relay_key.to_line("relay")),
         NewFile::new(
+            at("client.toml"),
+            PUBLIC,
+            client_file(&token, &links, &arguments.folder),
+        ),
+        NewFile::new(
             at("proxy.toml"),
             PUBLIC,
             proxy_file(&token, &links, &arguments.folder),
@@ -70,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .collect();
     output::say(format_args!(
         "{written}This is {} of the relay {}, over {}.\n\
-         {}Start ropewalk-tunnel for the whole machine, or ropewalk-proxy for programs that ask it.\n",
+         {}Start ropewalk-client for all traffic of this machine, or ropewalk-proxy for programs that ask it.\n",
         token.name,
         token.host,
         links.join(" "),
@@ -78,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             &token.dns,
             &format!(
                 "Add dns = [\"9.9.9.9\"] to {}.",
-                at("tunnel.toml").display()
+                at("client.toml").display()
             ),
             Path::new(HOOK)
         ),
@@ -175,31 +180,61 @@ link = {}
     )
 }
 
-fn tunnel_file(token: &Token, links: &[String], folder: &Path) -> String {
-    let file = shown(folder, "tunnel.toml");
-    let dns = match token.dns.is_empty() {
-        true => String::new(),
-        false => format!("dns = {}\n", list(&token.dns)),
-    };
+/// Returns the options that a client and a tunnel share.
+fn device(token: &Token, links: &[String], port: u16) -> String {
     format!(
         "\
-# Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is allowed here; after a change:
-# ropewalk-gateway tunnel --config {file} --check
-relay = \"{}:{}\"
+relay = \"{}:{port}\"
 relay-key = \"relay.pub\"
 key = \"client.key\"
 link = {}
 device = \"ropewalk0\"
 address = {}
-# Everything goes through the tunnel, or nowhere: a kill switch. With \"allow\" it leaves by the bare
-# links while the tunnel is away.
-hook = \"/usr/lib/ropewalk/tunnel-hook\"
-default-route = true
-leak = \"block\"
-{dns}",
+hook = \"{HOOK}\"
+",
         token.host,
-        token.tunnel_port,
         list(links),
         list(&token.addresses)
+    )
+}
+
+fn name_servers(token: &Token) -> String {
+    match token.dns.is_empty() {
+        true => String::new(),
+        false => format!("dns = {}\n", list(&token.dns)),
+    }
+}
+
+fn client_file(token: &Token, links: &[String], folder: &Path) -> String {
+    let file = shown(folder, "client.toml");
+    format!(
+        "\
+# Ropewalk's client: all traffic of this machine over all links. Every option of
+# `ropewalk-gateway client --help` is allowed here; after a change:
+# ropewalk-gateway client --config {file} --check
+{}\
+# Traffic leaves by the client only: a kill switch. With \"allow\" it uses the bare links while the relay
+# does not answer.
+leak = \"block\"
+{}",
+        device(token, links, token.port),
+        name_servers(token)
+    )
+}
+
+fn tunnel_file(token: &Token, links: &[String], folder: &Path) -> String {
+    let file = shown(folder, "tunnel.toml");
+    format!(
+        "\
+# Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is allowed here; after a change:
+# ropewalk-gateway tunnel --config {file} --check
+{}\
+# Everything goes through the tunnel, or nowhere: a kill switch. With \"allow\" it leaves by the bare
+# links while the tunnel is away.
+default-route = true
+leak = \"block\"
+{}",
+        device(token, links, token.tunnel_port),
+        name_servers(token)
     )
 }

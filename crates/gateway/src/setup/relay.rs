@@ -11,6 +11,7 @@ use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace, show
 use super::token::Token;
 use super::{HOOK, Readers, warnings};
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
+use crate::routes::default_interfaces;
 use crate::tunnel::{Prefix, own_address};
 use crate::{Failure, option_parsers, output};
 
@@ -20,7 +21,7 @@ use crate::{Failure, option_parsers, output};
 #[command(after_help = "\
 Example: a relay for a van, then for a train
   sudo ropewalk-gateway setup relay relay.example.org --client van --dns 9.9.9.9
-  sudo systemctl enable --now ropewalk-relay ropewalk-tunnel
+  sudo systemctl enable --now ropewalk-relay
   sudo ropewalk-gateway setup relay relay.example.org --client train --dns 9.9.9.9")]
 pub(super) struct Arguments {
     /// Name or address by which clients reach this machine.
@@ -34,8 +35,8 @@ pub(super) struct Arguments {
     /// the router.
     #[arg(long, value_name = "ADDRESS", value_parser = option_parsers::host)]
     dns: Vec<IpAddr>,
-    /// Address of the relay in a new tunnel. Repeat for several. Default: 10.9.0.1/24 and a unique
-    /// local IPv6 address (RFC 4193).
+    /// Address of the relay in a new tunnel. Repeat for several. Default: 10.9.0.1/24 and, if this
+    /// machine has a default route of IPv6, a unique local IPv6 address (RFC 4193).
     #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address)]
     network: Vec<Prefix>,
     /// Folder of the written files.
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
         output::say(format_args!("{}\n", file.path.display()));
     }
     let relay = (readers.relay)(&folder.join("relay.toml"))?;
-    let tunnel = (readers.tunnel)(&folder.join("tunnel.toml"))?;
+    let (tunnel_port, networks) = tunnel_of(&relay, folder, readers)?;
     let (Some(key), Some(list)) = (relay.key.as_deref(), relay.clients.as_deref()) else {
         return Err(Failure::input(format!(
             "{}: key, clients: needed to let a client in",
@@ -78,12 +79,6 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
         )));
     };
     let secret = read_secret_key(key).map_err(Failure::input)?;
-    let Some(listen) = tunnel.listen else {
-        return Err(Failure::input(format!(
-            "{}: listen: missing; allowed: a relay's end of a tunnel",
-            folder.join("tunnel.toml").display()
-        )));
-    };
     let (clients, text) = read_clients(list)?;
     if clients.iter().any(|client| client.name == arguments.client) {
         return Err(Failure::input(format!(
@@ -96,11 +91,11 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     let token = Token {
         host: arguments.host.clone(),
         port: relay.listen[0].port(),
-        tunnel_port: listen.port(),
+        tunnel_port,
         relay_key: secret.public(),
         name: arguments.client.clone(),
         key: SecretKey::generate(),
-        addresses: free_addresses(&tunnel.address, &clients)?,
+        addresses: free_addresses(&networks, &clients)?,
         dns: arguments.dns.clone(),
     };
     let addresses = token
@@ -118,18 +113,45 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     replace(list, &format!("{text}{end}{line}"))?;
     output::say(format_args!(
         "{}: {} is let in, as {}\n\
-         Start (or reload) ropewalk-relay for programs, ropewalk-tunnel for whole machines.\n\
+         Start (or reload) ropewalk-relay.\n\
          {}This token has the client's secret key. Paste it there: ropewalk-gateway setup client\n",
         list.display(),
         token.name,
         addresses.join(" "),
         warnings(
             &token.dns,
-            "Add dns = [\"9.9.9.9\"] to its tunnel.toml.",
+            "Add dns = [\"9.9.9.9\"] to its client.toml.",
             Path::new(HOOK)
         ),
     ));
     output::print(&format!("{}\n", token.to_text().as_str()))
+}
+
+/// Returns the port of the relay's end of tunnels, and its addresses there. A folder of an earlier version has
+/// tunnel.toml for it.
+fn tunnel_of(
+    relay: &crate::relay::Arguments,
+    folder: &Path,
+    readers: &Readers,
+) -> Result<(u16, Vec<Prefix>), Failure> {
+    if !relay.address.is_empty() {
+        return Ok((relay.listen[0].port(), relay.address.clone()));
+    }
+    let file = folder.join("tunnel.toml");
+    if !is_there(&file) {
+        return Err(Failure::input(format!(
+            "{}: address: missing; allowed: as address = [\"{DEFAULT_NETWORK}\"]",
+            folder.join("relay.toml").display()
+        )));
+    }
+    let tunnel = (readers.tunnel)(&file)?;
+    let Some(listen) = tunnel.listen else {
+        return Err(Failure::input(format!(
+            "{}: listen: missing; allowed: a relay's end of a tunnel",
+            file.display()
+        )));
+    };
+    Ok((listen.port(), tunnel.address))
 }
 
 /// Returns the files that do not exist yet.
@@ -164,10 +186,9 @@ fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
     let any = any_address();
     for (name, text) in [
         ("clients", CLIENTS.to_owned()),
-        ("relay.toml", relay_file(any, &arguments.folder)),
         (
-            "tunnel.toml",
-            tunnel_file(any, &arguments.network, &arguments.folder),
+            "relay.toml",
+            relay_file(any, &arguments.network, &arguments.folder),
         ),
     ] {
         if !is_there(&at(name)) {
@@ -182,9 +203,16 @@ const CLIENTS: &str = "\
 # and addresses= (within the tunnel) if wanted. `ropewalk-gateway setup relay` adds lines.
 ";
 
-fn relay_file(any: IpAddr, folder: &Path) -> String {
+fn relay_file(any: IpAddr, networks: &[Prefix], folder: &Path) -> String {
     let file = shown(folder, "relay.toml");
     let listen = std::net::SocketAddr::new(any, 4433);
+    let networks = match networks.is_empty() {
+        // A connection of IPv6 that ends at a client would be reset, instead of tried by IPv4.
+        true if !has_ipv6_route() => vec![DEFAULT_NETWORK],
+        true => vec![DEFAULT_NETWORK, own_network()],
+        false => networks.to_vec(),
+    };
+    let networks: Vec<String> = networks.iter().map(|one| format!("\"{one}\"")).collect();
     format!(
         "\
 # Ropewalk's relay. Every option of `ropewalk-gateway relay --help` is allowed here; after a change:
@@ -192,34 +220,14 @@ fn relay_file(any: IpAddr, folder: &Path) -> String {
 listen = [\"{listen}\"]
 key = \"relay.key\"
 clients = \"clients\"
-# Destinations that clients may reach. The relay's own network is not public.
-allow = [\"public\"]
-"
-    )
-}
-
-fn tunnel_file(any: IpAddr, networks: &[Prefix], folder: &Path) -> String {
-    let file = shown(folder, "tunnel.toml");
-    let listen = std::net::SocketAddr::new(any, 4434);
-    let networks = match networks.is_empty() {
-        true => vec![DEFAULT_NETWORK, own_network()],
-        false => networks.to_vec(),
-    };
-    let networks: Vec<String> = networks.iter().map(|one| format!("\"{one}\"")).collect();
-    format!(
-        "\
-# The relay's end of Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` is
-# allowed here; after a change: ropewalk-gateway tunnel --config {file} --check
-listen = \"{listen}\"
-key = \"relay.key\"
-clients = \"clients\"
-device = \"ropewalk0\"
-address = [{}]
-# Packets of clients leave with this machine's own address.
-hook = \"/usr/lib/ropewalk/tunnel-hook\"
-masquerade = true
 # Destinations that clients may reach. The relay itself and its own network are not public.
 allow = [\"public\"]
+# Tunnels of clients, in UDP on the same port: this machine's addresses in them.
+address = [{}]
+device = \"ropewalk0\"
+# Packets of clients leave with this machine's own address.
+hook = \"{HOOK}\"
+masquerade = true
 ",
         networks.join(", ")
     )
@@ -229,6 +237,12 @@ const DEFAULT_NETWORK: Prefix = Prefix {
     address: IpAddr::V4(Ipv4Addr::new(10, 9, 0, 1)),
     len: 24,
 };
+
+/// Whether this machine has a default route of IPv6.
+fn has_ipv6_route() -> bool {
+    let routes = fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    !default_interfaces("", &routes).is_empty()
+}
 
 /// Returns a random unique local IPv6 network: 40 random bits after fd (RFC 4193, section 3.2).
 fn own_network() -> Prefix {

@@ -88,7 +88,7 @@ pub(crate) fn hook_only(
         options.check()?;
     }
     let hook = hook_for(arguments, interception);
-    if let Some(verb) = options.run_only() {
+    if let Some(verb) = options.program.run_only() {
         run_hook_alone(arguments, hook, verb)?;
         return Ok(true);
     }

@@ -34,6 +34,12 @@ pub struct Config {
     /// turn, and is delivered as it arrives. Packets are reordered, and `scheduler`, `skew` and `buffer` have
     /// no effect. Both ends must agree.
     pub naive: bool,
+    /// Whether UDP flows that are not thin keep to one link each, with any scheduler: their own congestion
+    /// control finds its rate.
+    pub datagrams_per_flow: bool,
+    /// Whether the device of a client has a carrier only while the relay is reached. Otherwise it keeps the
+    /// carrier after the first answer.
+    pub follows_relay: bool,
     /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one is up.
     pub skew: Time,
     /// Largest send queue, and largest reordering buffer, for each peer.
@@ -102,6 +108,8 @@ impl Config {
             link_mtu: 1500,
             scheduler: Scheduler::default(),
             naive: false,
+            datagrams_per_flow: false,
+            follows_relay: false,
             skew: SenderConfig::default().skew,
             buffer: SenderConfig::default().most_queue,
             usage: UsageStore::default(),
@@ -114,6 +122,7 @@ impl Config {
         SenderConfig {
             scheduler: self.scheduler,
             naive: self.naive,
+            datagrams_per_flow: self.datagrams_per_flow,
             skew: self.skew,
             most_queue: self.buffer,
             path_mtu: self.path_mtu(),

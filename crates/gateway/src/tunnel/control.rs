@@ -22,6 +22,8 @@ struct ControlState {
     /// Readable when the tunnel has a request to handle.
     wake_fd: OwnedFd,
     is_to_stop: AtomicBool,
+    /// Whether another path of this process reaches the relay.
+    is_reached_otherwise: AtomicBool,
     reload: Mutex<Option<Reload>>,
     /// Results of resolving the relay's name that the tunnel has not taken yet.
     resolutions: Mutex<Vec<Resolution>>,
@@ -43,6 +45,7 @@ impl Control {
         Ok(Control(Arc::new(ControlState {
             wake_fd,
             is_to_stop: AtomicBool::new(false),
+            is_reached_otherwise: AtomicBool::new(false),
             reload: Mutex::default(),
             resolutions: Mutex::default(),
             status: Mutex::new(status),
@@ -59,6 +62,21 @@ impl Control {
     pub fn reload(&self, reload: Reload) {
         *lock(&self.0.reload) = Some(reload);
         self.wake();
+    }
+
+    /// Notes whether TCP carriers of this process reach the relay, for the device's carrier signal.
+    pub(crate) fn set_reached_otherwise(&self, is_reached: bool) {
+        let before = self
+            .0
+            .is_reached_otherwise
+            .swap(is_reached, Ordering::AcqRel);
+        if before != is_reached {
+            self.wake();
+        }
+    }
+
+    pub(super) fn is_reached_otherwise(&self) -> bool {
+        self.0.is_reached_otherwise.load(Ordering::Acquire)
     }
 
     pub(super) fn deliver(&self, resolution: Resolution) {

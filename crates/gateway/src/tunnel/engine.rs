@@ -50,6 +50,7 @@ use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusal_log::RefusalLog;
 use crate::relay_name::NameResolver;
+use crate::status::document::SessionState;
 use link_watch::LinkWatch;
 use name_resolution::NameResolution;
 use states::StateLog;
@@ -86,6 +87,8 @@ pub struct Engine {
     /// Greatest MTU of the device, and the one last set.
     mtus: (u16, u16),
     oversize: Oversize,
+    /// Whether the device has a carrier only while the relay is reached.
+    follows_relay: bool,
     /// A client's check of the sources of packets.
     foreign: Option<ForeignSources>,
     coalescer: Coalescer,
@@ -138,6 +141,7 @@ impl Engine {
             configs,
             mtus: (config.mtu(), config.mtu()),
             oversize: Oversize::default(),
+            follows_relay: config.follows_relay,
             foreign,
             coalescer: Coalescer::default(),
             pool: PacketPool::default(),
@@ -225,6 +229,11 @@ impl Engine {
             HandshakeRole::Initiator(_) => {
                 self.explain(now.0, &mut peers[0]);
                 self.state_log.follow(now.0, &peers[0]);
+                if self.follows_relay {
+                    let is_up = peers[0].session == SessionState::Up;
+                    let is_reached = is_up || self.control.is_reached_otherwise();
+                    self.device.set_carrier(is_reached);
+                }
             }
             HandshakeRole::Responder(_) => mtu::warn_of_narrow_links(&self.status.peers, &peers),
         }

@@ -89,8 +89,9 @@ pub struct Arguments {
     /// of each link; the device's MTU follows the smallest.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     link_mtu: u16,
-    /// Algorithm that chooses the link for the next packet: earliest-arrival, weighted, round-robin, or
-    /// redundant, which sends every packet over every link.
+    /// Algorithm that chooses the link for the next packet: earliest-arrival, weighted, round-robin,
+    /// redundant, which sends every packet over every link, or per-flow, which keeps each flow to one
+    /// link.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
     /// Send each packet at once on the next link in turn, and deliver packets as they arrive: the virtual
@@ -105,6 +106,10 @@ pub struct Arguments {
     /// Largest send queue, and largest reordering buffer, for each peer.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
+    /// Whether this is a part of `client` or `relay`: UDP flows that are not thin keep to one link each, and a
+    /// client's device has a carrier only while the relay is reached.
+    #[arg(skip)]
+    is_part: bool,
     #[command(flatten)]
     pub(super) service: ServiceOptions,
     /// File that stores the usage of links with a quota. Default: ropewalk/tunnel-quota.json in
@@ -156,6 +161,7 @@ impl Arguments {
             naive: false,
             skew: defaults.skew,
             buffer: defaults.most_queue,
+            is_part: true,
             service: ServiceOptions::default(),
             quota_state: None,
             plaintext: false,
@@ -302,6 +308,8 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         link_mtu: arguments.link_mtu,
         scheduler: arguments.scheduler,
         naive: arguments.naive,
+        datagrams_per_flow: arguments.is_part,
+        follows_relay: arguments.is_part,
         skew: arguments.skew,
         buffer: arguments.buffer,
         usage,

@@ -149,7 +149,7 @@ fn killed_client_leaves_routes_as_before_and_resets_connections() {
     serve(&machines.inet, WEB);
     let _relay = start_relay(&machines);
     let before = routing(&machines);
-    let mut client = start_client(&machines, "--dns 9.9.9.9");
+    let mut client = start_client(&machines, "--dns 9.9.9.9 --leak allow");
     wait_until_seen_as(&machines.van, WEB, RELAY);
     assert_ne!(routing(&machines), before);
     let server: SocketAddr = WEB.parse().unwrap();

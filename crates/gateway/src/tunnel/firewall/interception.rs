@@ -36,8 +36,8 @@ impl ClientMarks {
     pub(crate) fn from_own(own: u32) -> ClientMarks {
         ClientMarks {
             own,
-            intercepted: own.wrapping_add(1),
-            bypassing: own.wrapping_add(2),
+            intercepted: own + 1,
+            bypassing: own + 2,
         }
     }
 }

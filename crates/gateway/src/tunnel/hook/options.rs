@@ -17,6 +17,8 @@ use crate::tunnel::config::Prefix;
 use crate::tunnel::firewall::{ClientMarks, Firewall, Interception, KillSwitch};
 
 const EXECUTABLE: u32 = 0o111;
+/// The two marks after it are the client's, too.
+const MAX_MARK: i64 = u32::MAX as i64 - 2;
 
 /// The hook, and its parameters besides the tunnel's own options.
 #[derive(Clone, Debug, Args)]
@@ -69,7 +71,7 @@ pub(crate) struct ClientRouting {
     #[arg(long, value_name = "CHOICE", value_enum, default_value_t = Leak::Allow)]
     leak: Leak,
     /// Hook of a client that has the default route: firewall mark of the tunnel's own sockets (SO_MARK).
-    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..=MAX_MARK))]
     pub(crate) mark: u32,
     /// Hook of a client: routing table of the default route.
     #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
@@ -147,24 +149,19 @@ impl HookOptions {
 
     /// Creates the options of a client whose default route is the device, if there is a hook.
     pub(crate) fn of_client(program: HookProgram, routing: ClientRouting) -> HookOptions {
+        let has_hook = program.is_set();
         HookOptions {
-            default_route: program.hook.is_some(),
+            default_route: has_hook,
             program,
-            routing,
+            // Without a hook nothing is routed, and nothing can be blocked.
+            routing: if has_hook {
+                routing
+            } else {
+                ClientRouting::default()
+            },
             forwarding: RelayForwarding::default(),
             allow: Vec::new(),
             deny: Vec::new(),
-        }
-    }
-
-    /// Returns the hook's argument, if the command only runs the hook.
-    pub fn run_only(&self) -> Option<&'static str> {
-        match self.program.run_hook {
-            RunHook::Prepare => Some("prepare"),
-            RunHook::Up => Some("up"),
-            RunHook::Down => Some("down"),
-            RunHook::Purge => Some("purge"),
-            RunHook::Always | RunHook::Never => None,
         }
     }
 
@@ -326,6 +323,17 @@ impl HookProgram {
     /// Whether there is a hook.
     pub(crate) fn is_set(&self) -> bool {
         self.hook.is_some()
+    }
+
+    /// Returns the hook's argument, if the command only runs the hook.
+    pub(crate) fn run_only(&self) -> Option<&'static str> {
+        match self.run_hook {
+            RunHook::Prepare => Some("prepare"),
+            RunHook::Up => Some("up"),
+            RunHook::Down => Some("down"),
+            RunHook::Purge => Some("purge"),
+            RunHook::Always | RunHook::Never => None,
+        }
     }
 }
 
