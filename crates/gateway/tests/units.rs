@@ -9,11 +9,12 @@ const PROGRAM: &str = "/usr/bin/ropewalk-gateway";
 const FOLDER: &str = "/etc/ropewalk";
 
 /// Services, and the end for which `setup` writes their files.
-const UNITS: [(&str, &str); 6] = [
+const UNITS: [(&str, &str); 7] = [
     ("relay", "relay"),
-    ("tunnel", "relay"),
+    ("firewall@relay", "relay"),
+    ("client", "client"),
+    ("firewall@client", "client"),
     ("tunnel", "client"),
-    ("tunnel-firewall", "relay"),
     ("tunnel-firewall", "client"),
     ("proxy", "client"),
 ];
@@ -22,9 +23,15 @@ fn packaging() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging")
 }
 
-fn unit(verb: &str) -> String {
-    let path = packaging().join(format!("systemd/ropewalk-{verb}.service"));
-    fs::read_to_string(path).unwrap()
+/// Returns a unit; `firewall@VERB` is an instance of a template.
+fn unit(name: &str) -> String {
+    let (file, instance) = match name.split_once('@') {
+        Some((template, instance)) => (format!("{template}@"), instance),
+        None => (name.to_owned(), ""),
+    };
+    let path = packaging().join(format!("systemd/ropewalk-{file}.service"));
+    let text = fs::read_to_string(path).unwrap();
+    text.replace("%i", instance)
 }
 
 /// Returns the values of a setting, in the order of the unit.
@@ -102,7 +109,7 @@ fn unit_commands_accept_the_files_of_setup() {
             let own = files.to_str().unwrap();
             let mut words: Vec<String> = words.map(|word| word.replace(FOLDER, own)).collect();
             words.push("--check".to_owned());
-            if verb.starts_with("tunnel") {
+            if verb != "proxy" {
                 // The hook in the unit's file is not installed.
                 let hook = packaging().join("hooks/tunnel-hook");
                 words.extend(["--hook".to_owned(), hook.display().to_string()]);
@@ -129,7 +136,8 @@ fn options(text: &str) -> BTreeSet<&str> {
 fn unit_options_exist() {
     let nowhere = Path::new("/nonexistent");
     for (verb, _) in UNITS {
-        let word = verb.split('-').next().unwrap();
+        let verb_of = |name: &'static str| name.rsplit('@').next()?.split('-').next();
+        let word = verb_of(verb).unwrap();
         let help = gateway(&[word, "--help"], nowhere).stdout;
         let help = String::from_utf8(help).unwrap();
         let known = options(&help);
@@ -140,7 +148,7 @@ fn unit_options_exist() {
 }
 
 /// Largest exposure of each unit, in tenths of the points of `systemd-analyze security`.
-const EXPOSURE: [(&str, u32); 3] = [("proxy", 12), ("relay", 12), ("tunnel", 18)];
+const EXPOSURE: [(&str, u32); 4] = [("client", 18), ("proxy", 12), ("relay", 18), ("tunnel", 18)];
 
 #[test]
 fn exposure_of_each_unit_is_below_its_bound() {

@@ -13,7 +13,6 @@ use super::interception::InterceptionOptions;
 use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::ControlSocket;
-use crate::links::Link;
 use crate::privileges::Confinement;
 use crate::proxy::{FrontendOptions, ProxyEnd};
 use crate::quota::{self, UsageStore};
@@ -28,13 +27,15 @@ use crate::tunnel::{
 use crate::uplink::{RelayOptions, Uplink};
 
 const CARRIERS_CHECKED_EVERY: Duration = Duration::from_millis(200);
+/// Time without a live carrier after which TCP does not reach the relay.
+const CARRIERS_LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// Options that SIGHUP reads again.
 const RELOADABLE: [&str; 2] = ["link", "passwords"];
 
 /// Run the client end for all traffic: TCP connections end here and use all links together, and other
 /// packets use a tunnel.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("plaintext", |arg| arg.hide(true)),
     mut_arg("plaintext_anywhere", |arg| arg.hide(true)),
@@ -112,12 +113,7 @@ pub(crate) fn run(
         .apply()?;
     let running = end.start()?;
     let halves = (proxy, &running);
-    let served = block_on(serve(
-        &relay_options.link,
-        halves,
-        (sockets, usage.clone()),
-        again,
-    ));
+    let served = block_on(serve(&arguments, halves, (sockets, usage.clone()), again));
     let stopped = running.stop();
     usage.save();
     served??;
@@ -125,13 +121,13 @@ pub(crate) fn run(
 }
 
 async fn serve(
-    links: &[Link],
+    started: &Arguments,
     (proxy, running): (ProxyEnd, &RunningTunnel),
     (sockets, usage): (ServiceSockets, UsageStore),
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
-    let proxy = proxy.start(links, usage, &mut tasks)?;
+    let proxy = proxy.start(&started.marked().link, usage, &mut tasks)?;
     let began = Instant::now();
     let (uplink, tunnel) = (proxy.uplink().clone(), running.control.clone());
     let meter = Meter::new(Arc::new(move || {
@@ -151,9 +147,14 @@ async fn serve(
     }
     let reload = || {
         let again = again()?;
-        let arguments = &again.arguments;
+        // Anything else stays as it was at the start, as the rules of the hook do.
+        let mut arguments = started.clone();
+        arguments.frontend = again.arguments.frontend.clone();
+        arguments.relay_options.link = again.arguments.relay_options.link.clone();
+        let tunnel = arguments.tunnel()?;
+        tunnel::check_peer(&tunnel)?;
         let mut report = proxy.reload(&arguments.frontend, &arguments.marked())?;
-        running.reload(&arguments.tunnel()?)?;
+        running.reload(&tunnel)?;
         report.extend(again.restarts(&RELOADABLE));
         Ok(report)
     };
@@ -165,8 +166,12 @@ async fn serve(
 
 /// Keeps the tunnel informed whether TCP carriers reach the relay.
 async fn report_carriers(uplink: Uplink, tunnel: Control) {
+    let mut alive_at: Option<Instant> = None;
     loop {
-        tunnel.set_reached_otherwise(uplink.association().has_live_carrier());
+        if uplink.association().has_live_carrier() {
+            alive_at = Some(Instant::now());
+        }
+        tunnel.set_reached_otherwise(alive_at.is_some_and(|at| at.elapsed() < CARRIERS_LOST_AFTER));
         sleep(CARRIERS_CHECKED_EVERY).await;
     }
 }

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use clap::Args;
+use socket2::{Domain, Socket, Type};
 
 use crate::proxy::{Redirection, TransparentListener};
 use crate::traffic_rule::TrafficRule;
@@ -54,5 +55,5 @@ impl InterceptionOptions {
 
 /// Whether this machine has IPv6.
 fn has_ipv6() -> bool {
-    std::path::Path::new("/proc/net/if_inet6").exists()
+    Socket::new(Domain::IPV6, Type::STREAM, None).is_ok()
 }

@@ -77,8 +77,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) clients: Option<PathBuf>,
     /// Address of the relay in the tunnels of clients, with its prefix length. Repeat for several
-    /// addresses. Needs CAP_NET_ADMIN. Default: no tunnels.
-    #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address, conflicts_with = "plaintext")]
+    /// addresses. Needs CAP_NET_ADMIN, and the hook's packet filters. Default: no tunnels.
+    #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address, requires = "hook", conflicts_with = "plaintext")]
     pub(crate) address: Vec<Prefix>,
     #[command(flatten)]
     device: DeviceOption,
@@ -157,9 +157,10 @@ pub(crate) fn run(
     raise_descriptors();
     let user = arguments.service.user()?;
     let listeners = listeners(&arguments.listen)?;
-    let tunnel = match arguments.tunnel()? {
-        Some(tunnel) => Some(TunnelEnd::open(
-            &tunnel,
+    let options = arguments.tunnel()?;
+    let tunnel = match &options {
+        Some(options) => Some(TunnelEnd::open(
+            options,
             None,
             UsageStore::default(),
             restart,
@@ -182,7 +183,8 @@ pub(crate) fn run(
         .writing(sockets.service.control.iter().map(ControlSocket::path))
         .apply()?;
     let running = tunnel.map(TunnelEnd::start).transpose()?;
-    let served = block_on(serve(config, sockets, running.as_ref(), again));
+    let both = running.as_ref().zip(options.as_ref());
+    let served = block_on(serve(config, sockets, both, again));
     let stopped = running.map_or(Ok(()), RunningTunnel::stop);
     served??;
     stopped
@@ -259,7 +261,8 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
     Ok(RelayConfig {
         security,
         clients: clients.unwrap_or_default(),
-        rules: Rules::new(arguments.allow.clone(), arguments.deny.clone()),
+        rules: Rules::new(arguments.allow.clone(), arguments.deny.clone())
+            .without_tunnels(arguments.address.clone()),
         association: Config {
             buffer: arguments.buffer,
             send_buffer: arguments.buffer,
@@ -300,15 +303,17 @@ fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>,
 /// Reads clients, rules and limits again.
 fn reload(
     relay: &Relay,
-    running: Option<&RunningTunnel>,
+    running: Option<(&RunningTunnel, &tunnel::Arguments)>,
     again: &Reread<Arguments>,
 ) -> Result<Vec<String>, Failure> {
     let config = config(&again.arguments, Some(&relay.config().security))?;
-    if let (Some(running), Some(tunnel)) = (running, again.arguments.tunnel()?) {
-        running.reload(&tunnel)?;
-    }
+    let tunnel = again.arguments.tunnel()?;
     let mut report = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
+    if let Some((running, started)) = running {
+        // Without `address`, tunnels go on until a restart, for clients that are still listed.
+        running.reload(tunnel.as_ref().unwrap_or(started))?;
+    }
     if !cut.is_empty() {
         report.push(format!("cut: {}", cut.join(", ")));
     }
@@ -319,7 +324,7 @@ fn reload(
 async fn serve(
     config: RelayConfig,
     sockets: RelaySockets,
-    running: Option<&RunningTunnel>,
+    running: Option<(&RunningTunnel, &tunnel::Arguments)>,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(sockets.programs);
@@ -327,7 +332,7 @@ async fn serve(
     let handshakes = HandshakeLimit::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
-    let tunnel = running.map(|running| running.control.clone());
+    let tunnel = running.map(|(running, _)| running.control.clone());
     let meter = Meter::new(Arc::new(move || {
         let mut document = observed.document();
         if let Some(tunnel) = &tunnel {
@@ -349,7 +354,7 @@ async fn serve(
     }
     let ended = until_signal(|| reload(&relay, running, &again()?));
     match running {
-        Some(running) => running.run_around(ended).await?,
+        Some((running, _)) => running.run_around(ended).await?,
         None => {
             notify_ready();
             ended.await?;

@@ -4,6 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use crate::tunnel::Prefix;
+
 use super::address_class::{is_metadata, is_private, is_public, is_unallowable, metadata_networks};
 
 /// Description of valid rules, for error messages.
@@ -23,6 +25,8 @@ pub struct Rule {
 pub struct Rules {
     allow: Vec<Rule>,
     deny: Vec<Rule>,
+    /// Networks of clients' tunnels, which only a rule with their addresses allows.
+    tunnels: Vec<Prefix>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +49,18 @@ impl Rules {
     /// Creates rules; an empty `allow` allows nothing.
     #[must_use]
     pub fn new(allow: Vec<Rule>, deny: Vec<Rule>) -> Rules {
-        Rules { allow, deny }
+        Rules {
+            allow,
+            deny,
+            tunnels: Vec::new(),
+        }
+    }
+
+    /// Excludes the networks of clients' tunnels from `public` and `private`, so that a client does not reach
+    /// others.
+    #[must_use]
+    pub(crate) fn without_tunnels(self, tunnels: Vec<Prefix>) -> Rules {
+        Rules { tunnels, ..self }
     }
 
     /// Whether a target may be connected to; `is_local` decides whether an address belongs to this machine.
@@ -57,7 +72,9 @@ impl Rules {
             return false;
         }
         let own = is_local(ip);
-        let has = |rule: &Rule| rule.has(ip, port, own);
+        let is_in_tunnel = self.tunnels.iter().any(|tunnel| tunnel.contains(ip));
+        let is_wide = |rule: &Rule| matches!(rule.hosts, Hosts::Public | Hosts::Private);
+        let has = |rule: &Rule| !(is_in_tunnel && is_wide(rule)) && rule.has(ip, port, own);
         // A wide rule does not include the metadata services of clouds, which serve secrets.
         let is_meant = |rule: &Rule| !is_metadata(ip) || rule.hosts.is_single();
         let mut allow = self.allow.iter();
@@ -192,6 +209,17 @@ fn range(text: &str) -> Option<RangeInclusive<u16>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn clients_networks_need_a_rule_with_their_addresses() {
+        let rules = |text: &str| Rules::new(vec![text.parse().unwrap()], Vec::new());
+        let other = "10.9.0.3".parse().unwrap();
+        for (text, allows) in [("private", false), ("10.9.0.0/24", true)] {
+            let rules = rules(text).without_tunnels(vec!["10.9.0.1/24".parse().unwrap()]);
+            assert_eq!(rules.allow(other, 22, |_| false), allows, "{text}");
+            assert!(!rules.allow("10.8.0.1".parse().unwrap(), 22, |_| false) || text == "private");
+        }
+    }
 
     fn allowed(allow: &[&str], deny: &[&str], ip: &str, port: u16) -> bool {
         let rules = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();

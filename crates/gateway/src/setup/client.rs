@@ -49,25 +49,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let token = Token::from_text(&text).map_err(Failure::input)?;
     let links = links(&arguments.link)?;
     let at = |name: &str| arguments.folder.join(name);
-    let files = [
+    let folder = &arguments.folder;
+    let file = |name: &str, text: String| NewFile::new(at(name), PUBLIC, text);
+    let mut files = vec![
         NewFile::new(at("client.key"), SECRET, token.key.to_line().as_str()),
-        NewFile::new(at("relay.pub"), PUBLIC, token.relay_key.to_line("relay")),
-        NewFile::new(
-            at("client.toml"),
-            PUBLIC,
-            client_file(&token, &links, &arguments.folder),
-        ),
-        NewFile::new(
-            at("proxy.toml"),
-            PUBLIC,
-            proxy_file(&token, &links, &arguments.folder),
-        ),
-        NewFile::new(
-            at("tunnel.toml"),
-            PUBLIC,
-            tunnel_file(&token, &links, &arguments.folder),
-        ),
+        file("relay.pub", token.relay_key.to_line("relay")),
+        file("proxy.toml", proxy_file(&token, &links, folder)),
+        file("tunnel.toml", tunnel_file(&token, &links, folder)),
     ];
+    // A relay of an earlier version has another port for tunnels, and cannot serve a client.
+    let has_client = token.port == token.tunnel_port;
+    if has_client {
+        files.push(file("client.toml", client_file(&token, &links, folder)));
+    }
     create_all(&arguments.folder, &files)?;
     let written: String = files
         .iter()
@@ -75,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .collect();
     output::say(format_args!(
         "{written}This is {} of the relay {}, over {}.\n\
-         {}Start ropewalk-client for all traffic of this machine, or ropewalk-proxy for programs that ask it.\n",
+         {}Start {} for all traffic of this machine, or ropewalk-proxy for programs that ask it.\n",
         token.name,
         token.host,
         links.join(" "),
@@ -83,10 +77,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             &token.dns,
             &format!(
                 "Add dns = [\"9.9.9.9\"] to {}.",
-                at("client.toml").display()
+                at(if has_client {
+                    "client.toml"
+                } else {
+                    "tunnel.toml"
+                })
+                .display()
             ),
             Path::new(HOOK)
         ),
+        match has_client {
+            true => "ropewalk-client",
+            false => "ropewalk-tunnel",
+        },
     ));
     Ok(())
 }

@@ -188,7 +188,11 @@ fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
         ("clients", CLIENTS.to_owned()),
         (
             "relay.toml",
-            relay_file(any, &arguments.network, &arguments.folder),
+            // A folder of an earlier version has another service for tunnels.
+            match is_there(&at("tunnel.toml")) {
+                true => relay_file(any, &arguments.folder),
+                false => relay_file(any, &arguments.folder) + &tunnel_keys(&arguments.network),
+            },
         ),
     ] {
         if !is_there(&at(name)) {
@@ -203,16 +207,9 @@ const CLIENTS: &str = "\
 # and addresses= (within the tunnel) if wanted. `ropewalk-gateway setup relay` adds lines.
 ";
 
-fn relay_file(any: IpAddr, networks: &[Prefix], folder: &Path) -> String {
+fn relay_file(any: IpAddr, folder: &Path) -> String {
     let file = shown(folder, "relay.toml");
     let listen = std::net::SocketAddr::new(any, 4433);
-    let networks = match networks.is_empty() {
-        // A connection of IPv6 that ends at a client would be reset, instead of tried by IPv4.
-        true if !has_ipv6_route() => vec![DEFAULT_NETWORK],
-        true => vec![DEFAULT_NETWORK, own_network()],
-        false => networks.to_vec(),
-    };
-    let networks: Vec<String> = networks.iter().map(|one| format!("\"{one}\"")).collect();
     format!(
         "\
 # Ropewalk's relay. Every option of `ropewalk-gateway relay --help` is allowed here; after a change:
@@ -222,6 +219,21 @@ key = \"relay.key\"
 clients = \"clients\"
 # Destinations that clients may reach. The relay itself and its own network are not public.
 allow = [\"public\"]
+"
+    )
+}
+
+/// Returns the keys of relay.toml for clients' tunnels.
+fn tunnel_keys(networks: &[Prefix]) -> String {
+    let networks = match networks.is_empty() {
+        // A connection of IPv6 that ends at a client would be reset, instead of tried by IPv4.
+        true if !has_ipv6_route() => vec![DEFAULT_NETWORK],
+        true => vec![DEFAULT_NETWORK, own_network()],
+        false => networks.to_vec(),
+    };
+    let networks: Vec<String> = networks.iter().map(|one| format!("\"{one}\"")).collect();
+    format!(
+        "\
 # Tunnels of clients, in UDP on the same port: this machine's addresses in them.
 address = [{}]
 device = \"ropewalk0\"
@@ -240,7 +252,7 @@ const DEFAULT_NETWORK: Prefix = Prefix {
 
 /// Whether this machine has a default route of IPv6.
 fn has_ipv6_route() -> bool {
-    let routes = fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    let routes = fs::read_to_string("/proc/self/net/ipv6_route").unwrap_or_default();
     !default_interfaces("", &routes).is_empty()
 }
 

@@ -258,6 +258,11 @@ impl RunningTunnel {
     }
 }
 
+/// Checks the other end's keys, as at a reload. Errors: a file is wrong.
+pub(crate) fn check_peer(arguments: &Arguments) -> Result<(), Failure> {
+    read_peer_keys(arguments).map(|_| ())
+}
+
 /// Returns the hook with all parameters but the device's name.
 fn hook_for(arguments: &Arguments, interception: Option<&Interception>) -> Option<Hook> {
     let links = arguments.link.iter().map(|link| link.egress.clone());
@@ -340,7 +345,7 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
     if !arguments.hook.default_route || arguments.hook.blocks_leaks() || has_ipv6 {
         return;
     }
-    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    let routes = std::fs::read_to_string("/proc/self/net/ipv6_route").unwrap_or_default();
     let interfaces = default_interfaces("", &routes);
     if !interfaces.is_empty() {
         warn!(

@@ -180,6 +180,15 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// Whether an address is in the network.
+    pub(crate) fn contains(self, address: IpAddr) -> bool {
+        let other = Prefix {
+            address,
+            len: self.len,
+        };
+        self.address.is_ipv4() == address.is_ipv4() && self.network() == other.network()
+    }
+
     /// Returns the network: the bits after the prefix are zero.
     pub(crate) fn network(self) -> Prefix {
         let clear = |bits: u128, width: u32| {

@@ -229,10 +229,10 @@ impl Engine {
             HandshakeRole::Initiator(_) => {
                 self.explain(now.0, &mut peers[0]);
                 self.state_log.follow(now.0, &peers[0]);
-                if self.follows_relay {
+                let is_reached = self.control.is_reached_otherwise();
+                if is_reached || self.follows_relay {
                     let is_up = peers[0].session == SessionState::Up;
-                    let is_reached = is_up || self.control.is_reached_otherwise();
-                    self.device.set_carrier(is_reached);
+                    self.device.set_carrier(is_reached || is_up);
                 }
             }
             HandshakeRole::Responder(_) => mtu::warn_of_narrow_links(&self.status.peers, &peers),

@@ -23,6 +23,8 @@ pub(super) enum Firewall {
     /// A client: gives packets of networks behind this machine its own address.
     Client {
         marks: ClientMarks,
+        /// Interfaces of the links, as far as they are known.
+        links: Vec<String>,
         /// Interfaces of the kill switch's exceptions, if there is one.
         kill_switch: Option<KillSwitch>,
         /// The connections that end at this process, if any do.
@@ -51,15 +53,17 @@ impl Firewall {
         match self {
             Firewall::Client {
                 marks,
+                links,
                 kill_switch,
                 interception,
             } => {
                 out += &client(device, addresses);
                 if let Some(interception) = interception {
-                    out += &interception.chains(device, *marks);
+                    out += &interception.chains(device, *marks, links);
                 }
                 if let Some(kill_switch) = kill_switch {
-                    out += &kill_switch.chains(device, *marks);
+                    let bypassing = interception.as_ref().map(|_| marks.bypassing);
+                    out += &kill_switch.chains(device, marks.own, bypassing);
                 }
             }
             Firewall::Relay {

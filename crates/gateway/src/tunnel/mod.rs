@@ -74,7 +74,7 @@ mod status;
 mod super_packet;
 
 pub use crate::relay_name::RelayName;
-pub(crate) use command::{RunningTunnel, TunnelEnd, check, hook_only, run};
+pub(crate) use command::{RunningTunnel, TunnelEnd, check, check_peer, hook_only, run};
 pub(crate) use config::own_address;
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};

@@ -106,8 +106,8 @@ pub struct Arguments {
     /// Largest send queue, and largest reordering buffer, for each peer.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
-    /// Whether this is a part of `client` or `relay`: UDP flows that are not thin keep to one link each, and a
-    /// client's device has a carrier only while the relay is reached.
+    /// Whether this is a part of `client` or `relay`: UDP flows that are not thin keep to one link each. With
+    /// `--leak allow`, a client's device has a carrier only while the relay is reached.
     #[arg(skip)]
     is_part: bool,
     #[command(flatten)]
@@ -214,13 +214,13 @@ pub(super) fn read_peer_keys(arguments: &Arguments) -> Result<PeerKeys, Failure>
     let peer_keys = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
             let clients = Clients::read(list).map_err(Failure::input)?;
-            if clients.is_empty() {
+            if clients.is_empty() && !arguments.is_part {
                 return Err(Failure::input(format!(
                     "--clients {}: no client is listed; allowed: at least one public key",
                     list.display()
                 )));
             }
-            check_client_addresses(&clients, list)?;
+            check_client_addresses(&clients, list, arguments.is_part)?;
             PeerKeys::Clients(clients)
         }
         (None, Some(key)) => {
@@ -309,7 +309,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         scheduler: arguments.scheduler,
         naive: arguments.naive,
         datagrams_per_flow: arguments.is_part,
-        follows_relay: arguments.is_part,
+        follows_relay: arguments.is_part && !arguments.hook.blocks_leaks(),
         skew: arguments.skew,
         buffer: arguments.buffer,
         usage,
@@ -318,13 +318,14 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
     })
 }
 
-/// Refuses or warns of clients without an address in the tunnel, which cannot connect.
-fn check_client_addresses(clients: &Clients, list: &Path) -> Result<(), Failure> {
+/// Refuses or warns of clients without an address in the tunnel, which cannot connect. A relay also has clients
+/// without a tunnel.
+fn check_client_addresses(clients: &Clients, list: &Path, is_part: bool) -> Result<(), Failure> {
     let without = clients.iter().filter(|client| client.addresses.is_empty());
     let mut names: Vec<&str> = without.map(|client| client.name.as_str()).collect();
     names.sort_unstable();
     let list = list.display();
-    if names.len() == clients.len() {
+    if names.len() == clients.len() && !is_part {
         return Err(Failure::input(format!(
             "--clients {list}: no client has an address in the tunnel; allowed: addresses= after \
              each key, for example addresses=10.9.0.2,fd00:9::2"

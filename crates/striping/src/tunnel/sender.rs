@@ -53,6 +53,8 @@ pub struct Sender<P> {
     config: SenderConfig,
     links: SenderLinks<P>,
     usable: Vec<usize>,
+    /// Those that are available and not much slower than the quickest, whatever their selection.
+    within_skew: Vec<usize>,
     passthrough: Option<usize>,
     selection: Selection,
     demand: Demand,
@@ -83,6 +85,7 @@ impl<P: Clone> Sender<P> {
             config,
             links: SenderLinks::new(),
             usable: Vec::new(),
+            within_skew: Vec::new(),
             passthrough: None,
             selection: Selection::default(),
             demand: Demand::default(),
@@ -210,7 +213,7 @@ impl<P: Clone> Sender<P> {
     /// Returns the next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
-        if let Some(next) = self.flow_links.ready.pop_front() {
+        if let Some(next) = self.poll_flow_links() {
             return Some(next);
         }
         let links = &self.links.controls;
@@ -309,9 +312,8 @@ impl<P: Clone> Sender<P> {
     /// Returns one more packet for the datagram in progress, if the next one has at most `most` bytes.
     #[must_use]
     pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
-        if let Some(next) = self.flow_links.ready.front() {
-            let fits = next.link == link && next.bytes <= most;
-            return fits.then(|| self.flow_links.ready.pop_front()).flatten();
+        if self.flow_links.waiting().1 > 0 {
+            return self.poll_more_of_flow_links(link, most);
         }
         let is_urgent = self.urgent.front().is_some();
         let first = match is_urgent {
@@ -386,7 +388,7 @@ impl<P: Clone> Sender<P> {
         self.links.drop_kept_packets();
         self.repairs.clear();
         self.copies.clear();
-        self.counters.dropped += self.queue.cut(queue_limit::MIN);
+        self.counters.dropped += self.queue.cut(queue_limit::MIN) + self.flow_links.clear();
     }
 
     /// Whether enough packets pass through the tunnel, in either direction, or did recently, that datagrams

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{ClientMarks, REJECT, chain, families, list};
+use super::{REJECT, chain, families, list};
 use crate::tunnel::config::Prefix;
 
 /// Destinations of local networks: private, link-local, multicast and broadcast addresses.
@@ -46,14 +46,17 @@ pub(super) fn client(device: &str, addresses: &[Prefix]) -> String {
 }
 
 impl KillSwitch {
-    pub(super) fn chains(&self, device: &str, marks: ClientMarks) -> String {
+    /// Returns the chains. Packets with the marks `own` and `bypassing` leave by any interface.
+    pub(super) fn chains(&self, device: &str, own: u32, bypassing: Option<u32>) -> String {
+        let bypassing = bypassing.map_or(String::new(), |mark| {
+            format!("    meta mark {mark} accept\n")
+        });
         let mut leaving = format!(
             "    oifname {{ \"{device}\", \"lo\" }} accept
-    meta mark {} accept
+{bypassing}\
     icmpv6 type {{ nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert }} accept
     icmpv6 type {{ mld-listener-report, mld-listener-done, mld2-listener-report }} accept
-",
-            marks.bypassing
+"
         );
         for (family, local) in [("ip", LOCAL_V4), ("ip6", LOCAL_V6)] {
             // Over a link, only answers leave, so that a shell of the link's own network stays connected.
@@ -78,7 +81,7 @@ impl KillSwitch {
     udp sport 68 udp dport 67 accept
     udp sport 546 udp dport 547 accept
     jump leaving\n",
-            marks.own
+            own
         );
         chain("leaving", "", &leaving)
             + &chain("output", "type filter hook output priority filter", &output)

@@ -2,11 +2,12 @@
 //!
 //! Connections that the device would carry are redirected to a listener by TPROXY, which changes no packet (the
 //! kernel's Documentation/networking/tproxy.rst). TPROXY works on arriving packets only. So packets of this
-//! machine's own programs get a mark, and a routing rule for it returns them through the loopback device.
+//! machine's own programs get a mark, and a routing rule for it returns them through the loopback device. Both
+//! chains come after the translation of destinations (DNAT), which may lead connections elsewhere.
 
 use std::fmt::Write;
 
-use super::chain;
+use super::{chain, list};
 use crate::traffic_rule::{PacketOrigin, TrafficRule};
 
 /// TCP connections that end at a listener of this process, and the exceptions.
@@ -43,7 +44,8 @@ impl ClientMarks {
 }
 
 impl Interception {
-    pub(super) fn chains(&self, device: &str, marks: ClientMarks) -> String {
+    /// Returns the chains. Connections that arrive on one of the `links` are not this machine's to carry.
+    pub(super) fn chains(&self, device: &str, marks: ClientMarks, links: &[String]) -> String {
         let ClientMarks {
             own,
             intercepted,
@@ -73,12 +75,23 @@ impl Interception {
                  meta mark set {intercepted} accept\n"
             )
         };
-        let of_programs = decided.clone()
+        // The interface of a packet is the one before its destination was translated. A connection that ends here
+        // does so while the device has no carrier, too.
+        let of_programs = format!(
+            "    ct direction original ct mark {intercepted} meta l4proto tcp meta mark set {intercepted} return\n"
+        ) + &decided
+            + "    ct status dnat return\n"
             + &sort(PacketOrigin::Program)
-            + &format!("    oifname \"{device}\" meta mark set {intercepted}\n");
+            + &format!(
+                "    oifname \"{device}\" ct mark set {intercepted} meta mark set {intercepted}\n"
+            );
+        let outside = [device, "lo"]
+            .into_iter()
+            .chain(links.iter().map(String::as_str));
+        let outside = list(outside.map(|name| format!("\"{name}\"")));
         // Packets of the device itself come from the relay.
         let arriving = redirect(&format!("iifname \"lo\" meta mark {intercepted} "))
-            + &format!("    iifname {{ \"lo\", \"{device}\" }} return\n")
+            + &format!("    iifname {{ {outside} }} return\n")
             + &decided
             + &sort(PacketOrigin::Network)
             + &format!("    fib daddr oifname != \"{device}\" return\n")
@@ -88,11 +101,11 @@ impl Interception {
             format!("    meta mark {bypassing} oifname != {{ \"{device}\", \"lo\" }} masquerade\n");
         chain(
             "intercept_output",
-            "type route hook output priority mangle",
+            "type route hook output priority -99",
             &of_programs,
         ) + &chain(
             "intercept_arriving",
-            "type filter hook prerouting priority mangle",
+            "type filter hook prerouting priority dstnat + 1",
             &arriving,
         ) + &chain(
             "bypass_nat",

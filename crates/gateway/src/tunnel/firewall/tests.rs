@@ -44,6 +44,7 @@ fn ruleset_replaces_its_table_in_one_transaction() {
 fn client_translates_to_its_first_address_of_each_family() {
     let client = Firewall::Client {
         marks: ClientMarks::from_own(7),
+        links: vec!["wlan0".to_owned()],
         kill_switch: None,
         interception: None,
     };
@@ -70,6 +71,7 @@ fn guard_knows_links_and_mark() {
         let links = Some(links).filter(|links| !links.is_empty());
         let client = Firewall::Client {
             marks: ClientMarks::from_own(7),
+            links: Vec::new(),
             kill_switch: Some(KillSwitch { links }),
             interception: None,
         };
@@ -181,6 +183,7 @@ fn interception_redirects_connections_of_the_device_only() {
     };
     let client = Firewall::Client {
         marks: ClientMarks::from_own(7),
+        links: vec!["wlan0".to_owned()],
         kill_switch: None,
         interception: Some(interception),
     };
@@ -188,13 +191,15 @@ fn interception_redirects_connections_of_the_device_only() {
     assert_eq!(
         chain_of(&text, "intercept_output")[1..],
         [
+            "ct direction original ct mark 8 meta l4proto tcp meta mark set 8 return",
             "meta mark { 7, 9 } return",
+            "ct status dnat return",
             "meta skuid 0 meta mark set 9 return",
             "ip daddr 192.0.2.1/32 meta mark set 9 return",
             "meta l4proto != tcp return",
             "ct direction reply return",
             "meta l4proto { tcp, udp } th dport 22-22 return",
-            "oifname \"rope0\" meta mark set 8",
+            "oifname \"rope0\" ct mark set 8 meta mark set 8",
         ]
     );
     let arriving = chain_of(&text, "intercept_arriving");
@@ -202,6 +207,10 @@ fn interception_redirects_connections_of_the_device_only() {
         arriving[1],
         "iifname \"lo\" meta mark 8 meta protocol ip meta l4proto tcp tproxy ip to 127.0.0.1:4435 \
          meta mark set 8 accept"
+    );
+    assert_eq!(
+        arriving[3],
+        "iifname { \"rope0\", \"lo\", \"wlan0\" } return"
     );
     // Users are those of this machine's programs.
     assert!(

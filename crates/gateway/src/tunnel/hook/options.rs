@@ -17,6 +17,7 @@ use crate::tunnel::config::Prefix;
 use crate::tunnel::firewall::{ClientMarks, Firewall, Interception, KillSwitch};
 
 const EXECUTABLE: u32 = 0o111;
+const MAX_TABLE: u32 = u32::MAX - 1;
 /// The two marks after it are the client's, too.
 const MAX_MARK: i64 = u32::MAX as i64 - 2;
 
@@ -74,7 +75,7 @@ pub(crate) struct ClientRouting {
     #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..=MAX_MARK))]
     pub(crate) mark: u32,
     /// Hook of a client: routing table of the default route.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = parse_table)]
     pub(crate) table: u32,
     /// Hook of a client: preference of the routing rules of the default route. It must be below 32766,
     /// the preference of the main table.
@@ -92,6 +93,14 @@ pub(crate) struct RelayForwarding {
     /// client. Packets that would open another one are dropped. 0 means no limit.
     #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
     client_connections: u32,
+}
+
+/// Parses the number of a routing table. The kernel's own are 253 to 255, and a client also uses the next one.
+fn parse_table(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(table @ (1..=251 | 256..=MAX_TABLE)) => Ok(table),
+        _ => Err(format!("allowed: 1 to 251, or 256 to {MAX_TABLE}")),
+    }
 }
 
 /// Traffic of a client outside the tunnel.
@@ -263,6 +272,7 @@ impl HookOptions {
             }),
             false => self.default_route.then(|| Firewall::Client {
                 marks: self.routing.marks(),
+                links: variables.links.iter().filter_map(interface_of).collect(),
                 kill_switch: self.blocks_leaks().then(|| KillSwitch {
                     links: variables.links.iter().map(interface_of).collect(),
                 }),

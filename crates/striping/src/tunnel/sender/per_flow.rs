@@ -31,6 +31,8 @@ const FIRST_STAY: Time = Time::from_secs(2);
 const MAX_STAY: Time = Time::from_secs(60);
 /// A flow that has sent nothing for this long does not count as one of its link.
 const ACTIVE: Time = Time::from_secs(2);
+/// Most bytes that wait for the driver, as while a client's rate delays them.
+const MAX_READY: u64 = 256 * 1024;
 /// Rate of a link that has not been measured.
 const UNKNOWN: Rate = Rate::from_bps(1_000_000);
 
@@ -39,7 +41,8 @@ const UNKNOWN: Rate = Rate::from_bps(1_000_000);
 pub(super) struct FlowLinks<P> {
     /// By lane; empty before the first flow.
     flows: Vec<Option<FlowLink>>,
-    pub(super) ready: VecDeque<Transmit<P>>,
+    ready: VecDeque<Transmit<P>>,
+    bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,7 @@ impl<P> Default for FlowLinks<P> {
         FlowLinks {
             flows: Vec::new(),
             ready: VecDeque::new(),
+            bytes: 0,
         }
     }
 }
@@ -68,31 +72,72 @@ impl<P> FlowLinks<P> {
         self.flows.get(usize::from(lane)).copied().flatten()
     }
 
+    /// Returns the bytes and the packets that wait for the driver.
+    pub(super) fn waiting(&self) -> (u64, usize) {
+        (self.bytes, self.ready.len())
+    }
+
+    /// Drops all packets that wait for the driver; returns their number.
+    pub(super) fn clear(&mut self) -> u64 {
+        self.bytes = 0;
+        let dropped = self.ready.len() as u64;
+        self.ready = VecDeque::new();
+        dropped
+    }
+
+    fn push(&mut self, packet: Transmit<P>) {
+        self.bytes += u64::from(packet.bytes);
+        self.ready.push_back(packet);
+    }
+
+    fn pop(&mut self) -> Option<Transmit<P>> {
+        let first = self.ready.pop_front()?;
+        self.bytes -= u64::from(first.bytes);
+        Some(first)
+    }
+
+    fn add_bytes(&mut self, lane: u8, bytes: u32) {
+        if let Some(Some(flow)) = self.flows.get_mut(usize::from(lane)) {
+            flow.bytes += u64::from(bytes);
+        }
+    }
+
     fn set(&mut self, lane: u8, flow: FlowLink) {
         self.flows.resize(LANES, None);
         self.flows[usize::from(lane)] = Some(flow);
     }
 
-    /// Returns the number of other active flows on a link.
-    fn others(&self, now: Time, lane: u8, link: usize) -> usize {
+    /// Returns the number of active flows on each link, without that of a lane.
+    fn others(&self, now: Time, lane: u8, links: usize) -> Vec<u32> {
+        let mut counts = vec![0; links];
         let flows = self.flows.iter().enumerate();
-        flows
-            .filter(|(other, _)| *other != usize::from(lane))
-            .filter_map(|(_, flow)| flow.as_ref())
-            .filter(|flow| flow.link == link && now < flow.used_at + ACTIVE)
-            .count()
+        let others = flows.filter(|(other, _)| *other != usize::from(lane));
+        for flow in others.filter_map(|(_, flow)| flow.as_ref()) {
+            if now < flow.used_at + ACTIVE
+                && let Some(count) = counts.get_mut(flow.link)
+            {
+                *count += 1;
+            }
+        }
+        counts
     }
 }
 
 impl<P: Clone> Sender<P> {
-    /// Gives a packet of a flow to the flow's link. Returns false, and drops it, if no link may carry it.
+    /// Gives a packet of a flow to the flow's link. Returns false, and drops it, if no link may carry it, or too
+    /// many packets wait for the driver.
     pub(super) fn enqueue_on_link(&mut self, now: Time, packet: P, bytes: u32, lane: u8) -> bool {
-        let link = self.link_of_flow(now, lane, bytes);
+        let has_room = self.flow_links.bytes + u64::from(bytes) <= MAX_READY;
+        let link = match has_room && !self.is_peer_gone(now) {
+            true => self.link_of_flow(now, lane),
+            false => None,
+        };
         let link = link.filter(|&link| self.links.controls[link].allowed_at() <= now);
         let Some(link) = link else {
             self.counters.dropped += 1;
             return false;
         };
+        self.flow_links.add_bytes(lane, bytes);
         self.counters.packets += 1;
         self.unanswered.get_or_insert(now);
         self.on_packet(now, bytes);
@@ -101,7 +146,7 @@ impl<P: Clone> Sender<P> {
             sequence: self.lanes.next(0),
             delivery: Delivery::AtOnce,
         };
-        self.flow_links.ready.push_back(Transmit {
+        self.flow_links.push(Transmit {
             link,
             sequencing,
             packet,
@@ -110,13 +155,33 @@ impl<P: Clone> Sender<P> {
         true
     }
 
-    fn link_of_flow(&mut self, now: Time, lane: u8, bytes: u32) -> Option<usize> {
-        let may_carry = |link: usize| {
-            let state = &self.links.states[link];
-            state.is_available && state.is_responsive
-        };
+    /// Returns the next packet of a flow with a link of its own. Packets whose link has failed meanwhile are
+    /// dropped.
+    pub(super) fn poll_flow_links(&mut self) -> Option<Transmit<P>> {
+        while let Some(next) = self.flow_links.pop() {
+            if self.links.states[next.link].is_available {
+                return Some(next);
+            }
+            self.counters.dropped += 1;
+        }
+        None
+    }
+
+    /// Returns one more such packet for a datagram on this link, if the next one has at most `most` bytes.
+    pub(super) fn poll_more_of_flow_links(
+        &mut self,
+        link: usize,
+        most: u32,
+    ) -> Option<Transmit<P>> {
+        let next = self.flow_links.ready.front()?;
+        let fits = next.link == link && next.bytes <= most;
+        fits.then(|| self.flow_links.pop()).flatten()
+    }
+
+    fn link_of_flow(&mut self, now: Time, lane: u8) -> Option<usize> {
         let before = self.flow_links.flow(lane);
-        let mut flow = match before.filter(|flow| may_carry(flow.link)) {
+        let is_usable = |flow: &FlowLink| self.is_responsive_within_skew(flow.link);
+        let mut flow = match before.filter(is_usable) {
             Some(flow) => flow,
             None => {
                 let link = self.best_link(now, lane)?;
@@ -132,7 +197,6 @@ impl<P: Clone> Sender<P> {
             }
         };
         flow.used_at = now;
-        flow.bytes += u64::from(bytes);
         let interval = MIN_INTERVAL.max(self.links.states[flow.link].round_trip * ROUND_TRIPS);
         if now >= flow.since + interval {
             if now >= flow.stays_until
@@ -150,25 +214,29 @@ impl<P: Clone> Sender<P> {
         Some(flow.link)
     }
 
+    fn is_responsive_within_skew(&self, link: usize) -> bool {
+        self.links.states[link].is_responsive && self.within_skew.contains(&link)
+    }
+
     fn lost(&self, link: usize) -> u64 {
         self.links.controls[link].link_sender().counts().1
     }
 
-    /// Returns the rate that the link has for one more flow besides the active ones, in bits per second.
-    fn rate_for(&self, now: Time, lane: u8, link: usize) -> f64 {
+    /// Returns the rate that a link has for one more flow besides `others`, in bits per second.
+    fn rate_for(&self, link: usize, others: &[u32]) -> f64 {
         let rate = self.links.states[link].estimate.rate;
         let rate = if rate.as_bps() > 0 { rate } else { UNKNOWN };
-        let flows = 1 + self.flow_links.others(now, lane, link);
-        rate.as_bps() as f64 / flows as f64
+        let limit = self.links.terms[link].rate;
+        let rate = limit.map_or(rate, |limit| rate.min(limit));
+        rate.as_bps() as f64 / f64::from(1 + others[link])
     }
 
     /// Returns the link with the highest rate for a flow, or a quicker one that is nearly as fast.
     fn best_link(&self, now: Time, lane: u8) -> Option<usize> {
-        let states = self.links.states.iter().enumerate();
-        let usable = states.filter(|(_, state)| state.is_available);
-        let answers = usable.clone().any(|(_, state)| state.is_responsive);
-        let usable = usable.filter(|(_, state)| state.is_responsive || !answers);
-        let rates = usable.map(|(link, _)| (link, self.rate_for(now, lane, link)));
+        let others = self.flow_links.others(now, lane, self.links.len());
+        let links = self.within_skew.iter().copied();
+        let usable = links.filter(|&link| self.links.states[link].is_available);
+        let rates = usable.map(|link| (link, self.rate_for(link, &others)));
         let rates: Vec<(usize, f64)> = rates.collect();
         let best = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
         let nearly = rates.into_iter().filter(|(_, rate)| *rate >= NEARLY * best);
@@ -183,12 +251,14 @@ impl<P: Clone> Sender<P> {
         let smoothed = control.smoothed().unwrap_or(least);
         let is_queued =
             smoothed.as_secs_f64() > QUEUED_GAIN * least.as_secs_f64() + QUEUED.as_secs_f64();
-        if !is_queued && self.lost(flow.link) == flow.lost {
+        let is_limited = control.allowed_at() > now;
+        if !is_limited && !is_queued && self.lost(flow.link) == flow.lost {
             return None;
         }
         let own = (flow.bytes * 8) as f64 / now.saturating_sub(flow.since).as_secs_f64().max(1e-3);
         let best = self.best_link(now, lane)?;
-        let is_better = best != flow.link && self.rate_for(now, lane, best) > CLEARLY * own;
+        let others = self.flow_links.others(now, lane, self.links.len());
+        let is_better = best != flow.link && self.rate_for(best, &others) > CLEARLY * own;
         is_better.then_some(best)
     }
 }
@@ -272,7 +342,16 @@ mod tests {
             clock: (now.as_nanos() / 1000) as u32,
             ..Feedback::default()
         };
+        sender.on_heard(now, link);
         sender.on_feedback(now, &feedback);
+    }
+
+    #[test]
+    fn packets_for_a_driver_that_takes_none_are_bounded() {
+        let mut sender = sender(2);
+        let taken = (0..1000).filter(|_| sender.enqueue(MS(1), 7, PACKET, flow(5)));
+        assert_eq!(taken.count() as u64, MAX_READY / u64::from(PACKET));
+        assert!(sender.backlog().0 <= MAX_READY);
     }
 
     #[test]
