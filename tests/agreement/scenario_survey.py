@@ -36,12 +36,6 @@ PROTOCOLS: dict[str, dict[str, Value]] = {
         "scheduler": "earliest-arrival",
         "congestion": "cubic",
     },
-    "per-flow": {
-        "protocol": "striped-tcp",
-        "device": "tunnel",
-        "scheduler": "per-flow",
-        "congestion": "cubic",
-    },
 }
 MPTCP: dict[str, Value] = {"protocol": "mptcp", "congestion": "uncoupled", "subflow": "cubic"}
 

@@ -61,6 +61,7 @@
 //! # }
 //! ```
 
+mod address_class;
 #[cfg(any(test, fuzzing))]
 mod any_request;
 mod association;
@@ -89,6 +90,7 @@ mod names;
 pub mod noise;
 mod option_parsers;
 mod output;
+mod prefix;
 mod privileges;
 pub mod programs;
 pub mod proxy;
@@ -109,6 +111,7 @@ mod sockets;
 mod source;
 pub mod status;
 mod status_command;
+pub mod target_rules;
 mod tcp_info;
 mod traffic_rule;
 pub mod tunnel;

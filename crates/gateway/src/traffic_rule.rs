@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use nix::unistd::User;
 
-use crate::tunnel::Prefix;
+use crate::prefix::Prefix;
 
 const ALLOWED: &str = "to=ADDRESS/LENGTH, port=NUMBER or port=FIRST-LAST, user=NAME, cgroup=PATH and \
                        interface=NAME, several of them with commas";

@@ -13,6 +13,7 @@ use super::interception::InterceptionOptions;
 use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::ControlSocket;
+use crate::prefix::{Prefix, own_address};
 use crate::privileges::Confinement;
 use crate::proxy::{FrontendOptions, ProxyEnd};
 use crate::quota::{self, UsageStore};
@@ -21,8 +22,8 @@ use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::status::document::GatewayRole;
 use crate::status::{self, Meter};
 use crate::tunnel::{
-    self, ClientRouting, Control, DeviceOption, HookOptions, HookProgram, Interception, Prefix,
-    RunningTunnel, TunnelEnd, own_address,
+    self, ClientRouting, Control, DeviceOption, HookOptions, HookProgram, Interception,
+    RunningTunnel, TunnelEnd,
 };
 use crate::uplink::{RelayOptions, Uplink};
 

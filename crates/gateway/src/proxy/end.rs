@@ -37,7 +37,7 @@ pub(crate) struct FrontendOptions {
     scheduler: SchedulerConfig,
     /// Class of the streams to these target ports, with --scheduler cheapest-in-time or mp-dash.
     /// Classes: interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest
-    /// price). The port * stands for all ports that are not named. Default: bulk.
+    /// price). The port * means all ports that are not named. Default: bulk.
     #[arg(long, value_name = "CLASS=PORT,...")]
     class: Vec<ClassRule>,
     /// Deadline of data in streams of the class streaming, after they are written.

@@ -17,11 +17,11 @@ use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
 use super::clients::DefaultLimits;
 use super::handshake_limit::HandshakeLimit;
 use super::registry::{Relay, RelayConfig};
-use super::rules::{Rule, Rules};
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::ControlSocket;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
+use crate::prefix::{Prefix, own_address};
 use crate::privileges::{Confinement, for_congestion, for_ports};
 use crate::programs::{LocalConnector, Programs};
 use crate::quota::UsageStore;
@@ -29,9 +29,9 @@ use crate::runtime::{block_on, notify_ready, raise_descriptors, until_signal};
 use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::socket_activation::passed_listeners;
 use crate::status::{self, Meter};
+use crate::target_rules::{Rule, Rules};
 use crate::tunnel::{
-    self, DeviceOption, HookOptions, HookProgram, Prefix, RelayForwarding, RunningTunnel,
-    TunnelEnd, own_address,
+    self, DeviceOption, HookOptions, HookProgram, RelayForwarding, RunningTunnel, TunnelEnd,
 };
 use crate::{Failure, option_parsers, sockets};
 

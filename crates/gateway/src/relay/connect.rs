@@ -8,9 +8,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::local_address::is_local_address;
-use super::rules::Rules;
 use crate::names::{LookupLimit, NameError, Names};
 use crate::request::{Host, Status, Target};
+use crate::target_rules::Rules;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -1,7 +1,6 @@
 //! `relay`: accepts carriers of known clients, and connects to the targets that they request.
 
 mod accept;
-pub(crate) mod address_class;
 mod clients;
 mod command;
 mod connect;
@@ -10,7 +9,6 @@ mod handshake_limit;
 mod local_address;
 mod registry;
 mod replay_cache;
-pub mod rules;
 mod serve;
 
 pub use clients::DefaultLimits;

@@ -20,7 +20,6 @@ use tracing::{debug, info};
 
 use super::clients::{ClientAccount, DefaultLimits, LinkSlot};
 use super::replay_cache::ReplayCache;
-use super::rules::Rules;
 use crate::association::status::{LinkStatusContext, StatusContext};
 use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
@@ -31,6 +30,7 @@ use crate::names::Names;
 use crate::programs::Programs;
 use crate::refusal_log::RefusalLog;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
+use crate::target_rules::Rules;
 use crate::uplink::link_number;
 
 /// Maximum number of links of an association.

@@ -11,8 +11,8 @@ use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace, show
 use super::token::Token;
 use super::{HOOK, Readers, warnings};
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
+use crate::prefix::{Prefix, own_address};
 use crate::routes::default_interfaces;
-use crate::tunnel::{Prefix, own_address};
 use crate::{Failure, option_parsers, output};
 
 /// Write the key and the configuration of a relay, admit a client, and print its token for `setup

@@ -10,7 +10,6 @@ use rustix::thread::CapabilitySet;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::config::Prefix;
 use super::control::{Control, Reload};
 use super::error::TunnelError;
 use super::firewall::Interception;
@@ -24,6 +23,7 @@ use crate::configuration::Reread;
 use crate::control::ControlSocket;
 use crate::keys::read_secret_key;
 use crate::links::Rank;
+use crate::prefix::Prefix;
 use crate::privileges::{Confinement, for_links};
 use crate::programs::{LocalConnector, Programs};
 use crate::quota::{self, UsageStore};

@@ -5,8 +5,8 @@
 
 use self::client::client;
 use self::relay::{relay, tracked};
-use super::config::Prefix;
-use crate::relay::rules::Rule;
+use crate::prefix::Prefix;
+use crate::target_rules::Rule;
 
 mod client;
 mod interception;

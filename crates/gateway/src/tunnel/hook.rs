@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
-use super::config::Prefix;
 use super::firewall::{Firewall, table_of};
 use super::hook_helper::{self, HookHelper};
 use crate::Failure;
+use crate::prefix::Prefix;
 use crate::runtime::{EndSignal, notify_ready};
 
 mod options;

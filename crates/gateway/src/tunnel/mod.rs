@@ -73,10 +73,10 @@ mod sockets;
 mod status;
 mod super_packet;
 
+pub use crate::prefix::{Prefix, PrefixError};
 pub use crate::relay_name::RelayName;
 pub(crate) use command::{RunningTunnel, TunnelEnd, check, check_peer, hook_only, run};
-pub(crate) use config::own_address;
-pub use config::{Config, Interface, Prefix, PrefixError, Role};
+pub use config::{Config, Interface, Role};
 pub use control::{Control, Reload};
 #[cfg(fuzzing)]
 pub use engine::any_datagrams;

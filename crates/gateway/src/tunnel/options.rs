@@ -9,12 +9,13 @@ use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::{Scheduler, SenderConfig};
 use tracing::warn;
 
-use super::config::{Config, Interface, Prefix, Role, own_address};
+use super::config::{Config, Interface, Role};
 use super::hook::HookOptions;
 use crate::configuration::ConfigurationFile;
 use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::links::check_names;
 use crate::option_parsers;
+use crate::prefix::{Prefix, own_address};
 use crate::quota::{self, UsageStore};
 use crate::relay_name::RelayName;
 use crate::request::{Host, Target};
@@ -89,9 +90,8 @@ pub struct Arguments {
     /// of each link; the device's MTU follows the smallest.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     link_mtu: u16,
-    /// Algorithm that chooses the link for the next packet: earliest-arrival, weighted, round-robin,
-    /// redundant, which sends every packet over every link, or per-flow, which keeps each flow to one
-    /// link.
+    /// Algorithm that chooses the link for the next packet: earliest-arrival, weighted, round-robin, or
+    /// redundant, which sends every packet over every link.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
     /// Send each packet at once on the next link in turn, and deliver packets as they arrive: the virtual
@@ -106,7 +106,7 @@ pub struct Arguments {
     /// Largest send queue, and largest reordering buffer, for each peer.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = option_parsers::size)]
     buffer: Bytes,
-    /// Whether this is a part of `client` or `relay`: UDP flows that are not thin keep to one link each. With
+    /// Whether this is a part of `client` or `relay`, whose list of clients may have some without a tunnel. With
     /// `--leak allow`, a client's device has a carrier only while the relay is reached.
     #[arg(skip)]
     is_part: bool,
@@ -308,7 +308,6 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         link_mtu: arguments.link_mtu,
         scheduler: arguments.scheduler,
         naive: arguments.naive,
-        datagrams_per_flow: arguments.is_part,
         follows_relay: arguments.is_part && !arguments.hook.blocks_leaks(),
         skew: arguments.skew,
         buffer: arguments.buffer,

@@ -113,7 +113,9 @@ fn client_carries_all_traffic_of_machine_and_network() {
         "2001:db8:3::2"
     ));
     // A neighbour on a link's network that takes the van for its router.
-    machines.inet.sh("ip route add 203.0.113.77/32 via 192.168.1.2");
+    machines
+        .inet
+        .sh("ip route add 203.0.113.77/32 via 192.168.1.2");
     let before = opened_streams(&machines);
     let _ = seen_as(&machines.inet, "203.0.113.77:7000");
     assert_eq!(opened_streams(&machines), before);

@@ -105,9 +105,8 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         scheduler,
         SCHEDULERS,
         "Algorithm that chooses the subflow of the next data. `striped-tcp` takes `round-robin` (its \
-         default) and `weighted`; with `device = \"tunnel\"` also `redundant`, `per-flow` and \
-         `earliest-arrival` (then its default). `aggregation` defaults to `earliest-arrival`, and takes all except \
-         `per-flow`. `mptcp` takes all except `earliest-arrival` and `per-flow`; \
+         default) and `weighted`; with `device = \"tunnel\"` also `redundant` and `earliest-arrival` (then \
+         its default). `aggregation` defaults to `earliest-arrival`. `mptcp` takes all except `earliest-arrival`; \
          with profile `mptcp-ns3` only `round-robin` (its default) and `traffic-split`."
     ),
     key(

@@ -150,7 +150,7 @@ impl Device {
     pub fn schedulers(self) -> impl Iterator<Item = Scheduler> {
         let is_its = move |scheduler: &Scheduler| {
             self == Device::Tunnel
-                || matches!(scheduler, Scheduler::RoundRobin | Scheduler::Weighted)
+                || !matches!(scheduler, Scheduler::EarliestArrival | Scheduler::Redundant)
         };
         Scheduler::ALL.into_iter().filter(is_its)
     }

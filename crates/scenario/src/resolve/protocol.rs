@@ -189,8 +189,7 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
         }
         (true, true, false) => r#"protocol = "mptcp" or "aggregation""#,
         (true, false, _) => r#"protocol = "mptcp""#,
-        (false, false, _) => r#"protocol = "striped-tcp" with device = "tunnel""#,
-        (false, true, _) => r#"protocol = "aggregation", or "striped-tcp" with device = "tunnel""#,
+        (false, ..) => r#"protocol = "aggregation", or "striped-tcp" with device = "tunnel""#,
     });
     section.add_error("scheduler", problem, report).allowed =
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));

@@ -35,7 +35,7 @@ impl Striped {
                 let rates = paths.iter().map(|&path| path_kbps(scenario, path));
                 VirtualDevice::weighted(rates.collect())
             }
-            Scheduler::EarliestArrival | Scheduler::Redundant | Scheduler::PerFlow => {
+            Scheduler::EarliestArrival | Scheduler::Redundant => {
                 return Err(Unsupported {
                     key: flow.key("scheduler"),
                     value: device.scheduler.name().to_owned(),

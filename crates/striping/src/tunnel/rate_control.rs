@@ -39,8 +39,6 @@ const MAX_QUEUE: Time = Time::from_millis(8);
 const MAX_CREDIT: Time = Time::from_millis(2);
 /// The same during start-up, when probes of the path MTU are sent in bursts that should not delay packets.
 const STARTUP_CREDIT: Time = Time::from_millis(12);
-/// Longest time for which earlier packets keep a link from sending.
-const MAX_DEBT: Time = Time::from_millis(20);
 /// Limit of the bytes in flight on a link without rate control.
 const MAX_UNCONTROLLED: u64 = 16 << 20;
 const MIN_RATE: Rate = Rate::from_bps(50_000);
@@ -171,9 +169,7 @@ impl RateControl {
             let startup = matches!(self.phase, Phase::Startup(_));
             let credit = if startup { STARTUP_CREDIT } else { MAX_CREDIT };
             let from = self.free_at.max(now.saturating_sub(credit));
-            let takes = rate.transmission_time(Bytes::new(u64::from(bytes)));
-            // Packets that ignore the window, as of a flow with a link of its own, are not paid back.
-            self.free_at = (from + takes).min(now + takes.max(MAX_DEBT));
+            self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
         }
         if let Some(rate_limiter) = &mut self.rate_limiter {
             rate_limiter.on_sent(now, u64::from(bytes));

@@ -3,7 +3,6 @@
 use ropewalk_quantities::{Time, named};
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
-use ropewalk_transport::scheduling::per_flow::PerFlowConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, RoundRobinCursor};
 use ropewalk_transport::scheduling::weighted::{WeightedConfig, WeightedCredits};
@@ -28,8 +27,6 @@ named! {
         EarliestArrival = EarliestArrivalConfig::DESCRIPTION.name,
         /// As `EarliestArrival`, with copies on all other links.
         Redundant = RedundantConfig::DESCRIPTION.name,
-        /// Each flow keeps to one link, and finds its rate by its own congestion control.
-        PerFlow = PerFlowConfig::DESCRIPTION.name,
     }
 }
 
@@ -88,7 +85,7 @@ impl Scheduling {
             self.refused_at = link.is_none().then_some(now);
             return link;
         }
-        if let Scheduler::EarliestArrival | Scheduler::Redundant | Scheduler::PerFlow = scheduler {
+        if let Scheduler::EarliestArrival | Scheduler::Redundant = scheduler {
             let ready = usable
                 .iter()
                 .copied()

@@ -19,12 +19,10 @@ use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
 use super::sender_types::{SenderConfig, SenderCounters, Transmit};
 use links::SenderLinks;
-use per_flow::FlowLinks;
 
 mod at_once;
 mod link_list;
 mod links;
-mod per_flow;
 mod status;
 mod terms;
 #[cfg(test)]
@@ -53,14 +51,11 @@ pub struct Sender<P> {
     config: SenderConfig,
     links: SenderLinks<P>,
     usable: Vec<usize>,
-    /// Those that are available and not much slower than the quickest, whatever their selection.
-    within_skew: Vec<usize>,
     passthrough: Option<usize>,
     selection: Selection,
     demand: Demand,
     scheduling: Scheduling,
     turns_at_once: RoundRobinCursor,
-    flow_links: FlowLinks<P>,
     urgent: Fifo<P>,
     /// Lost packets, which are sent before new ones.
     repairs: Repairs<P>,
@@ -85,13 +80,11 @@ impl<P: Clone> Sender<P> {
             config,
             links: SenderLinks::new(),
             usable: Vec::new(),
-            within_skew: Vec::new(),
             passthrough: None,
             selection: Selection::default(),
             demand: Demand::default(),
             scheduling: Scheduling::default(),
             turns_at_once: RoundRobinCursor::default(),
-            flow_links: FlowLinks::default(),
             urgent: Fifo::new(),
             repairs: Repairs::new(),
             begun: Vec::new(),
@@ -156,9 +149,6 @@ impl<P: Clone> Sender<P> {
             Class::Ordered | Class::Unordered => false,
         };
         let urgent = urgent && self.urgent.bytes < MAX_URGENT;
-        if !urgent && self.keeps_to_link(flow.class) {
-            return self.enqueue_on_link(now, packet, bytes, flow.lane);
-        }
         let lane = match flow.class {
             Class::Unordered => 0,
             Class::Thin | Class::Urgent if urgent => 0,
@@ -202,20 +192,9 @@ impl<P: Clone> Sender<P> {
         true
     }
 
-    /// Whether packets of this class use the one link of their flow.
-    fn keeps_to_link(&self, class: Class) -> bool {
-        match self.config.scheduler {
-            Scheduler::PerFlow => true,
-            _ => self.config.datagrams_per_flow && class == Class::Thin,
-        }
-    }
-
     /// Returns the next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
-        if let Some(next) = self.poll_flow_links() {
-            return Some(next);
-        }
         let links = &self.links.controls;
         let copy = self
             .copies
@@ -312,9 +291,6 @@ impl<P: Clone> Sender<P> {
     /// Returns one more packet for the datagram in progress, if the next one has at most `most` bytes.
     #[must_use]
     pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
-        if self.flow_links.waiting().1 > 0 {
-            return self.poll_more_of_flow_links(link, most);
-        }
         let is_urgent = self.urgent.front().is_some();
         let first = match is_urgent {
             true => self.urgent.front(),
@@ -388,7 +364,7 @@ impl<P: Clone> Sender<P> {
         self.links.drop_kept_packets();
         self.repairs.clear();
         self.copies.clear();
-        self.counters.dropped += self.queue.cut(queue_limit::MIN) + self.flow_links.clear();
+        self.counters.dropped += self.queue.cut(queue_limit::MIN);
     }
 
     /// Whether enough packets pass through the tunnel, in either direction, or did recently, that datagrams

@@ -15,8 +15,6 @@ pub struct SenderConfig {
     /// The driver sends packets with [`transmit_at_once`](super::Sender::transmit_at_once), past scheduler and
     /// queue. Only pings are answered, and no packet train measures a link.
     pub naive: bool,
-    /// Whether packets of UDP flows that are not thin use one link for each flow, with any scheduler.
-    pub datagrams_per_flow: bool,
     /// A link whose one-way delay exceeds the least by more than this carries nothing while there are others.
     pub skew: Time,
     /// Upper limit of the queue.
@@ -33,7 +31,6 @@ impl Default for SenderConfig {
         SenderConfig {
             scheduler: Scheduler::EarliestArrival,
             naive: false,
-            datagrams_per_flow: false,
             skew: Time::from_millis(300),
             most_queue: Bytes::from_mib(16),
             path_mtu: PathMtuConfig::default(),

@@ -10,7 +10,6 @@ pub mod min_rtt;
 pub mod mp_dash;
 pub mod observed_throughput;
 pub mod overflow;
-pub mod per_flow;
 pub mod quota_pace;
 mod rate;
 pub mod redundant;
@@ -68,8 +67,6 @@ registry! {
         TrafficSplit(traffic_split::TrafficSplitConfig => Box<traffic_split::TrafficSplit>),
         /// `mp-dash`
         MpDash(mp_dash::MpDashConfig => mp_dash::MpDash),
-        /// `per-flow`
-        PerFlow(per_flow::PerFlowConfig => min_rtt::MinRtt),
         /// A user's own scheduler.
         Custom(CustomScheduler => Box<dyn Scheduler + Send>),
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{REJECT, chain, families, list};
-use crate::tunnel::config::Prefix;
+use crate::prefix::Prefix;
 
 /// Destinations of local networks: private, link-local, multicast and broadcast addresses.
 pub(super) const LOCAL_V4: &str = "10.0.0.0/8, 100.64.0.0/10, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16, \

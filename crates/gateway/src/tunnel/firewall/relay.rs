@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use super::{REJECT, chain, families, list};
-use crate::relay::address_class;
-use crate::relay::rules::{Hosts, Rule};
-use crate::tunnel::config::Prefix;
+use crate::address_class;
+use crate::prefix::Prefix;
+use crate::target_rules::{Hosts, Rule};
 
 const ISATAP: &str = "ip6 daddr & ::fdff:ffff:0:0 != ::5efe:0:0 ";
 

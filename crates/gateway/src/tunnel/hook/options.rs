@@ -12,8 +12,8 @@ use super::Hook;
 use crate::Failure;
 use crate::links::Egress;
 use crate::option_parsers;
-use crate::relay::rules::Rule;
-use crate::tunnel::config::Prefix;
+use crate::prefix::Prefix;
+use crate::target_rules::Rule;
 use crate::tunnel::firewall::{ClientMarks, Firewall, Interception, KillSwitch};
 
 const EXECUTABLE: u32 = 0o111;

@@ -7,14 +7,13 @@ impl<P: Clone> Sender<P> {
     /// Returns the queued bytes, and the limit of the queue.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
-        let waiting = self.queue.bytes + self.urgent.bytes + self.flow_links.waiting().0;
-        (waiting, self.queue_limit.bytes)
+        (self.queue.bytes + self.urgent.bytes, self.queue_limit.bytes)
     }
 
     /// Returns the number of queued packets.
     #[must_use]
     pub fn queued_packets(&self) -> usize {
-        self.queue.packets + self.urgent.packets() + self.flow_links.waiting().1
+        self.queue.packets + self.urgent.packets()
     }
 
     /// Returns the counters.

@@ -57,7 +57,6 @@ impl<P: Clone> Sender<P> {
         self.update_estimates();
         if std::mem::take(&mut self.links.has_changed) {
             self.find_available();
-            self.within_skew.clone_from(&self.usable);
             let combined = self.combined();
             if self.queue_limit.update(now, &self.usable, combined) {
                 self.counters.dropped += self.queue.cut(self.queue_limit.bytes);

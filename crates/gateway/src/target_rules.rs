@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::tunnel::Prefix;
+use crate::prefix::Prefix;
 
-use super::address_class::{is_metadata, is_private, is_public, is_unallowable, metadata_networks};
+use crate::address_class::{is_metadata, is_private, is_public, is_unallowable, metadata_networks};
 
 /// Description of valid rules, for error messages.
 pub const ALLOWED: &str = "public, private, loopback or own, or an address or ADDRESS/BITS (IPv6 in \
