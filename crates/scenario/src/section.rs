@@ -409,7 +409,12 @@ fn read_value(
     report: &mut Report,
 ) -> Parsed {
     match kind.read(&entry.node) {
-        Ok(parsed) => parsed,
+        Ok(parsed) => {
+            if let (Kind::Word(_) | Kind::OneOf(_), Parsed::Text(name)) = (kind, &parsed) {
+                warn_of_older_name(path, entry, name, report);
+            }
+            parsed
+        }
         Err(wrong) => {
             let error = report.error(entry.node.origin, path, wrong.problem);
             error.value = Some(entry.node.shown());
@@ -417,6 +422,14 @@ fn read_value(
             error.allowed = Some(allowed(key));
             Parsed::Invalid
         }
+    }
+}
+
+/// Warns if the word in the file is the older name of `name`.
+fn warn_of_older_name(path: &str, entry: &Entry, name: &str, report: &mut Report) {
+    if let Some(older) = entry.node.text().filter(|given| *given != name) {
+        let warning = format!("{path}: \"{older}\" is the older name of \"{name}\"");
+        report.warnings.push(warning);
     }
 }
 

@@ -5,6 +5,7 @@ A verb's module is imported on use; the help imports all.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Annotated
@@ -41,6 +42,8 @@ def run(arguments: Sequence[str]) -> None:
     """Run a verb with these arguments."""
     words = _verb_first(list(arguments))
     verb = words[0] if words else ""
+    if verb in ALIASES:
+        print(f"warning: {verb} is the older name of the verb {ALIASES[verb]}", file=sys.stderr)
     application([verb] if verb in VERBS or verb in ALIASES else (*VERBS, *ALIASES))(words)
 
 

@@ -23,7 +23,8 @@ pub enum Redirection {
 /// Creates a listener for TPROXY, which accepts connections to any address. Errors: EPERM without
 /// CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), and the errors of bind(2).
 ///
-/// Accepted connections inherit the linger time of zero, and `mark`, the firewall mark of their packets (SO_MARK, socket(7)).
+/// Accepted connections inherit the linger time of zero, and `mark`, the firewall mark of their packets
+/// (SO_MARK, socket(7)).
 pub fn listen_tproxy(at: SocketAddr, mark: Option<u32>) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(at),

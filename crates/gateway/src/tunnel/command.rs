@@ -97,7 +97,7 @@ pub(crate) fn hook_only(
         let device = device.to_string_lossy();
         let hook = hook.for_device(&device);
         hook_helper::serve(&device, |verb| match verb {
-            "prepare" => run_with_rules_of(arguments, &again()?, &device),
+            "prepare" => run_with_rules_of(arguments, &again()?, interception, &device),
             _ => hook.run(verb),
         })?;
         return Ok(true);
@@ -290,8 +290,13 @@ fn run_hook_alone(arguments: &Arguments, hook: Option<Hook>, verb: &str) -> Resu
 }
 
 /// Applies the rules for targets that were read again: the hook replaces the packet filters.
-fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
-    match hook_for(&before.with_rules_of(again), None) {
+fn run_with_rules_of(
+    before: &Arguments,
+    again: &Arguments,
+    interception: Option<&Interception>,
+    device: &str,
+) -> Result<(), Failure> {
+    match hook_for(&before.with_rules_of(again), interception) {
         Some(hook) => hook.for_device(device).run("prepare"),
         None => Ok(()),
     }

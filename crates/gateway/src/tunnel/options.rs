@@ -136,7 +136,8 @@ pub(crate) struct DeviceOption {
 
 impl Arguments {
     /// Creates the options of a tunnel with this key, this device and these addresses of it, for a verb that runs
-    /// one among others. Its role is to be set: `listen` and `clients`, or `relay`, `relay_key` and `link`.
+    /// one among others. The caller sets the role: `listen` and `clients`, or `relay`,
+    /// `relay_key` and `link`.
     pub(crate) fn new(
         key: PathBuf,
         (device, address): (String, Vec<Prefix>),

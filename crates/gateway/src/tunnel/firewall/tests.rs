@@ -212,7 +212,7 @@ fn interception_redirects_connections_of_the_device_only() {
         arriving[3],
         "iifname { \"rope0\", \"lo\", \"wlan0\" } return"
     );
-    // Users are those of this machine's programs.
+    // A user condition matches only packets that this machine's programs send.
     assert!(
         !arriving.iter().any(|rule| rule.contains("skuid")),
         "{arriving:#?}"
