@@ -234,6 +234,12 @@ def counters() -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def disturbed() -> pl.DataFrame:
+    """Return the number of runs of each TCP, and of those that the machine may have changed by 5 %."""
+    runs = reference(REFERENCE).group_by("tcp", maintain_order=True)
+    return runs.agg(pl.len().alias("runs"), pl.col("disturbed").sum()).rename({"tcp": "TCP"})
+
+
 def tables() -> list[Table]:
     found = goodput()
     other = details()
@@ -245,6 +251,7 @@ def tables() -> list[Table]:
         Table("naive-accuracy", "Mean accuracy in percent", accuracy(found), tenths),
         Table("naive-details", "Goodput in Mbit/s with other details of TCP", other, formats),
         Table("naive-counters", "Counters of the kernel's sender", counted, whole),
+        Table("naive-disturbed", "Runs, and those that the machine disturbed", disturbed(), {}),
     ]
 
 
