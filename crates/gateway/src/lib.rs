@@ -115,6 +115,7 @@ pub mod target_rules;
 mod tcp_info;
 mod traffic_rule;
 pub mod tunnel;
+mod tunnel_stream;
 pub mod uplink;
 
 #[cfg(fuzzing)]

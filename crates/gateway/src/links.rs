@@ -13,6 +13,9 @@ use crate::quota_policy::QuotaPolicy;
 
 mod text;
 
+/// Name of the link of a client's tunnel whose datagrams use the TCP carriers.
+pub(crate) const OVER_TCP: &str = "over-tcp";
+
 /// Link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
@@ -32,6 +35,9 @@ pub struct Link {
     pub dns: Vec<IpAddr>,
     /// Firewall mark of its sockets (SO_MARK, socket(7)); requires CAP_NET_ADMIN. Not in the text form.
     pub mark: Option<u32>,
+    /// Address that it uses for the relay, in place of the relay's own: that of a tunnel inside another protocol,
+    /// used only while no other link is alive. Not in the text form.
+    pub relay: Option<SocketAddr>,
 }
 
 /// Condition of a link's use.
@@ -77,6 +83,7 @@ impl Link {
             rank: Rank::Primary,
             dns: Vec::new(),
             mark: None,
+            relay: None,
         }
     }
 
@@ -120,6 +127,14 @@ impl Link {
                 name == zone || interface(name).is_some_and(|own| interface(zone) == Some(own))
             }
             Egress::Address(_) => false,
+        }
+    }
+
+    /// Returns the index of its interface, if it is given by an interface that exists.
+    pub(crate) fn interface_index(&self) -> Option<u32> {
+        match &self.egress {
+            Egress::Interface(name) => interface(name),
+            Egress::Address(_) => None,
         }
     }
 

@@ -64,31 +64,32 @@ pub(crate) struct ResolvedAddresses {
 
 #[derive(Debug)]
 pub(crate) struct Resolution {
+    pub(crate) relay: RelayName,
     pub(crate) link: usize,
     pub(crate) found: Result<ResolvedAddresses, String>,
 }
 
 #[derive(Debug)]
-pub(crate) struct NameResolver(UnboundedSender<(usize, Link)>);
+pub(crate) struct NameResolver(UnboundedSender<(RelayName, usize, Link)>);
 
 impl NameResolver {
     /// Starts the thread in the calling thread's network namespace. It calls `deliver` with each answer.
     pub(crate) fn start(
-        name: RelayName,
         deliver: impl Fn(Resolution) + Clone + Send + 'static,
     ) -> io::Result<NameResolver> {
-        let (requests_sender, mut requests) = unbounded_channel::<(usize, Link)>();
+        let (requests_sender, mut requests) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(2)
             .build()?;
         let resolve = move || {
             runtime.block_on(async {
-                while let Some((number, link)) = requests.recv().await {
-                    let (name, deliver) = (name.clone(), deliver.clone());
+                while let Some((relay, number, link)) = requests.recv().await {
+                    let deliver = deliver.clone();
                     tokio::spawn(async move {
-                        let found = resolve(&name, link).await;
+                        let found = resolve(&relay, link).await;
                         deliver(Resolution {
+                            relay,
                             link: number,
                             found,
                         });
@@ -103,8 +104,8 @@ impl NameResolver {
         Ok(NameResolver(requests_sender))
     }
 
-    pub(crate) fn resolve(&self, number: usize, link: Link) {
-        let _ = self.0.send((number, link));
+    pub(crate) fn resolve(&self, name: &RelayName, number: usize, link: Link) {
+        let _ = self.0.send((name.clone(), number, link));
     }
 }
 

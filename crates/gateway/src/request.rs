@@ -19,6 +19,7 @@ const DATAGRAMS: u8 = 2;
 const MEASURE: u8 = 5;
 /// Connection with deadlines.
 const CONNECT_BY: u8 = 6;
+const TUNNEL: u8 = 7;
 
 /// Replaces the milliseconds if there is no deadline.
 const NO_DEADLINE: u16 = u16::MAX;
@@ -55,6 +56,8 @@ pub enum Request {
     Datagrams,
     /// Measurement of the link; the stream carries its messages (see [`crate::measure`]).
     Measure,
+    /// The relay's end of a tunnel; the stream carries datagrams of the tunnel, each after its length in two bytes.
+    Tunnel,
 }
 
 /// Answer to a request. All numbers except [`Status::Done`]'s are SOCKS replies (RFC 1928, section 6).
@@ -106,6 +109,7 @@ impl Request {
             }
             Request::Datagrams => out.push(DATAGRAMS),
             Request::Measure => out.push(MEASURE),
+            Request::Tunnel => out.push(TUNNEL),
         }
         out
     }
@@ -131,6 +135,7 @@ impl Request {
             }
             DATAGRAMS => Some((Request::Datagrams, 1)),
             MEASURE => Some((Request::Measure, 1)),
+            TUNNEL => Some((Request::Tunnel, 1)),
             _ => return Err(Malformed),
         };
         Ok(request)

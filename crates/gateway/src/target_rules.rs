@@ -221,7 +221,11 @@ mod tests {
             let rules = Rules::new(vec![text.parse().unwrap()], Vec::new())
                 .without_tunnels(vec!["10.9.0.1/24".parse().unwrap()]);
             let target = target.parse().unwrap();
-            assert_eq!(rules.allow(target, 22, |_| false), is_allowed, "{text} {target}");
+            assert_eq!(
+                rules.allow(target, 22, |_| false),
+                is_allowed,
+                "{text} {target}"
+            );
         }
     }
 

@@ -59,7 +59,7 @@ fn setup_configures_each_end_by_one_command() {
     );
     let tunnel = |file: &str| checked("tunnel", file);
     let client = done(&checked("client", "van/client.toml"), at, "");
-    assert!(client.contains("relay = \"192.0.2.1:4433\""), "{client}");
+    assert!(client.contains("relay = [\"192.0.2.1:4433\"]"), "{client}");
     let checked = done("proxy --config van/proxy.toml --check", at, "");
     assert!(checked.contains("link = [\"wifi=wlan0\", \"lte=wwan0,cost=5\"]"));
     for (file, line) in [

@@ -91,6 +91,7 @@ impl Gateway {
                 ..DefaultLimits::default()
             },
             congestion: congestion.map(str::to_owned),
+            tunnel: None,
         };
         let programs = Arc::new(Programs::new(false).map_err(Error::Gateway)?);
         let listener = listen(testbed, true, SocketAddr::new(server, PORT))?;

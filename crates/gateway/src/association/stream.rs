@@ -233,6 +233,13 @@ impl Stream {
         written.map_err(StreamError::Stopped)
     }
 
+    /// Returns the number of written bytes that have not been sent yet.
+    pub(crate) fn unsent(&self) -> u64 {
+        let state = self.association.0.lock();
+        let known = state.core.stream_statistics(self.id);
+        known.map_or(0, |known| known.waiting.as_u64())
+    }
+
     /// Waits for buffer space; returns how many bytes can be written at once.
     async fn room(&self) -> Result<usize, StreamError> {
         loop {

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tracing::warn;
 
 use super::interception::InterceptionOptions;
+use super::over_tcp::OverTcp;
 use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::ControlSocket;
@@ -25,7 +27,7 @@ use crate::tunnel::{
     self, ClientRouting, Control, DeviceOption, HookOptions, HookProgram, Interception,
     RunningTunnel, TunnelEnd,
 };
-use crate::uplink::{RelayOptions, Uplink};
+use crate::uplink::{RelayOptions, Relays};
 
 const CARRIERS_CHECKED_EVERY: Duration = Duration::from_millis(200);
 /// Time without a live carrier after which TCP does not reach the relay.
@@ -81,7 +83,7 @@ pub(crate) fn run(
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
     restart: impl FnOnce() -> Result<Command, Failure>,
 ) -> Result<(), Failure> {
-    let (tunnel, interception) = (arguments.tunnel()?, arguments.interception());
+    let (mut tunnel, interception) = (arguments.tunnel()?, arguments.interception());
     let reread = || again()?.arguments.tunnel();
     if tunnel::hook_only(&tunnel, interception.as_ref(), reread)? {
         return Ok(());
@@ -102,6 +104,11 @@ pub(crate) fn run(
         false => Vec::new(),
     };
     let proxy = ProxyEnd::open(&arguments.frontend, &relay_options, listeners)?;
+    let over_tcp = match arguments.hook.is_set() {
+        true => Some(OverTcp::open(arguments.routing.mark).map_err(Failure::run)?),
+        false => None,
+    };
+    tunnel.over_tcp = over_tcp.as_ref().map(OverTcp::link);
     let end = TunnelEnd::open(&tunnel, interception.as_ref(), usage.clone(), restart)?;
     raise_descriptors();
     end.outlive_connections();
@@ -113,7 +120,7 @@ pub(crate) fn run(
         .writing(&state)
         .apply()?;
     let running = end.start()?;
-    let halves = (proxy, &running);
+    let halves = (proxy, &running, over_tcp);
     let served = block_on(serve(&arguments, halves, (sockets, usage.clone()), again));
     let stopped = running.stop();
     usage.save();
@@ -123,25 +130,34 @@ pub(crate) fn run(
 
 async fn serve(
     started: &Arguments,
-    (proxy, running): (ProxyEnd, &RunningTunnel),
+    (proxy, running, over_tcp): (ProxyEnd, &RunningTunnel, Option<OverTcp>),
     (sockets, usage): (ServiceSockets, UsageStore),
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     let proxy = proxy.start(&started.marked().link, usage, &mut tasks)?;
     let began = Instant::now();
-    let (uplink, tunnel) = (proxy.uplink().clone(), running.control.clone());
+    let (relays, tunnel) = (proxy.relays().clone(), running.control.clone());
     let meter = Meter::new(Arc::new(move || {
-        let mut document = uplink.document(GatewayRole::Client, began);
+        let mut document = relays.document(GatewayRole::Client, began);
         let status = tunnel.status();
         document.tunnels = status.documents();
         document.refused = status.refused.by_reason();
         document
     }));
     tasks.spawn(report_carriers(
-        proxy.uplink().clone(),
+        proxy.relays().clone(),
         running.control.clone(),
     ));
+    let over_tcp_link = over_tcp.as_ref().map(OverTcp::link);
+    if let Some(over_tcp) = over_tcp {
+        let relays = proxy.relays().clone();
+        tasks.spawn(async move {
+            if let Err(error) = over_tcp.run(relays).await {
+                warn!("tunnel over TCP: {error}");
+            }
+        });
+    }
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = &sockets.control {
         socket.serve(meter, Some(proxy.programs()), &mut tasks);
@@ -152,7 +168,8 @@ async fn serve(
         let mut arguments = started.clone();
         arguments.frontend = again.arguments.frontend.clone();
         arguments.relay_options.link = again.arguments.relay_options.link.clone();
-        let tunnel = arguments.tunnel()?;
+        let mut tunnel = arguments.tunnel()?;
+        tunnel.over_tcp.clone_from(&over_tcp_link);
         tunnel::check_peer(&tunnel)?;
         let mut report = proxy.reload(&arguments.frontend, &arguments.marked())?;
         running.reload(&tunnel)?;
@@ -161,18 +178,19 @@ async fn serve(
     };
     running.run_around(until_signal(reload)).await?;
     drop(tasks);
-    proxy.uplink().close().await;
+    proxy.relays().close().await;
     Ok(())
 }
 
-/// Keeps the tunnel informed whether TCP carriers reach the relay.
-async fn report_carriers(uplink: Uplink, tunnel: Control) {
+/// Keeps the tunnel informed whether TCP carriers reach a relay, and makes it use the same relay.
+async fn report_carriers(relays: Relays, tunnel: Control) {
     let mut alive_at: Option<Instant> = None;
     loop {
-        if uplink.association().has_live_carrier() {
+        if relays.has_live_carrier() {
             alive_at = Some(Instant::now());
         }
         tunnel.set_reached_otherwise(alive_at.is_some_and(|at| at.elapsed() < CARRIERS_LOST_AFTER));
+        tunnel.use_relay(relays.current());
         sleep(CARRIERS_CHECKED_EVERY).await;
     }
 }
@@ -199,8 +217,10 @@ impl Arguments {
         let device = (self.device.device.clone(), self.address.clone());
         let mut tunnel = tunnel::Arguments::new(key, device, hook);
         tunnel.file = self.file.clone();
-        tunnel.relay = Some(options.relay.to_string());
-        tunnel.relay_key.clone_from(&options.relay_key);
+        let relays = options.relays()?.into_iter();
+        let mut relays = relays.map(|(relay, key)| (relay.to_string(), key.clone()));
+        (tunnel.relay, tunnel.relay_key) = relays.next().unzip();
+        tunnel.other_relays = relays.collect();
         tunnel.link.clone_from(&options.link);
         Ok(tunnel)
     }

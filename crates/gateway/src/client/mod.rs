@@ -17,5 +17,6 @@
 
 mod command;
 mod interception;
+mod over_tcp;
 
 pub(crate) use command::{Arguments, check, run};

@@ -205,6 +205,7 @@ mod tests {
             rank: Rank::Backup,
             dns: Vec::new(),
             mark: None,
+            relay: None,
         };
         assert_eq!(link, expected);
         assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);

@@ -15,10 +15,11 @@ use tokio::time::timeout;
 use super::measured::{Forward, LinkMeasurement, scenario};
 use super::messages::MessageStream;
 use super::session::{MeasureError, MeasureSession};
+use crate::classes::Classes;
 use crate::links::Link;
 use crate::option_parsers;
 use crate::privileges::Confinement;
-use crate::request::{Request, Status};
+use crate::request::{Request, Status, Target};
 use crate::runtime::block_on;
 use crate::uplink::{RelayOptions, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
@@ -77,7 +78,14 @@ struct LinkReport<'a> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let config = arguments.relay_options.uplink(Config::default(), None)?;
+    let options = &arguments.relay_options;
+    let [relay] = &options.relay[..] else {
+        return Err(Failure::input(format!(
+            "--relay: {} relays; allowed: one",
+            options.relay.len()
+        )));
+    };
+    let configs = options.uplinks(&Config::default(), &Classes::default(), None)?;
     if let Some(path) = &arguments.output {
         check_output(path)?;
     }
@@ -90,7 +98,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     block_on(async {
         for link in &arguments.relay_options.link {
             let mut progress = Progress::new(&link.name);
-            let result = measure(&config, link, arguments.bytes, &mut progress).await;
+            let result = measure(&configs[0], link, arguments.bytes, &mut progress).await;
             progress.end();
             match result {
                 Ok(found) => measured.push((link.name.clone(), link.cost, found)),
@@ -99,7 +107,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     })?;
     if !measured.is_empty() {
-        write(&arguments, &measured)?;
+        write(&arguments, relay, &measured)?;
     }
     match failures.is_empty() {
         true => Ok(()),
@@ -170,9 +178,9 @@ fn udp_socket(link: &Link, address: SocketAddr) -> io::Result<UdpSocket> {
 
 fn write(
     arguments: &Arguments,
+    relay: &Target,
     measured: &[(String, Option<f64>, LinkMeasurement)],
 ) -> Result<(), Failure> {
-    let relay = arguments.relay_options.relay.to_string();
     let file = scenario(
         &format!("Links towards {relay}"),
         measured,
@@ -188,7 +196,7 @@ fn write(
             .map(|(name, _, measured)| LinkReport { name, measured });
         let report = Report {
             engine: "measure",
-            relay,
+            relay: relay.to_string(),
             links: links.collect(),
         };
         serde_json::to_string(&report).map_err(Failure::run)? + "\n"

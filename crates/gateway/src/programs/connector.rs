@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use crate::association::Stream;
 use crate::names::{LookupLimit, Names};
 use crate::request::{Host, Status, Target};
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 use ropewalk_preload_protocol::Reason;
 
 /// Maximum number of concurrent look-ups for programs of this machine.
@@ -27,7 +27,7 @@ pub trait Connector: Sync {
 }
 
 /// Client: targets are reached through the relay.
-impl Connector for Uplink {
+impl Connector for Relays {
     type Stream = Stream;
 
     async fn open(&self, target: Target) -> Result<Stream, Reason> {

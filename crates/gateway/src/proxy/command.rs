@@ -89,7 +89,7 @@ async fn serve(
     let mut tasks = JoinSet::new();
     let proxy = end.start(&arguments.relay_options.link, usage, &mut tasks)?;
     let began = Instant::now();
-    let observed = proxy.uplink().clone();
+    let observed = proxy.relays().clone();
     let meter = Meter::new(Arc::new(move || {
         observed.document(GatewayRole::Proxy, began)
     }));
@@ -106,7 +106,7 @@ async fn serve(
     };
     until_signal(reload).await?;
     drop(tasks);
-    proxy.uplink().close().await;
+    proxy.relays().close().await;
     Ok(())
 }
 

@@ -10,12 +10,12 @@ use super::socks5;
 use crate::association::Stream;
 use crate::datagram::{self, MAX_PAYLOAD};
 use crate::request::{Request, Status, Target};
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 
 /// Relays datagrams until the connection or the stream ends.
-pub(super) async fn serve(uplink: &Uplink, mut control: TcpStream) {
+pub(super) async fn serve(relays: &Relays, mut control: TcpStream) {
     let opened = async {
-        let stream = uplink.open(&Request::Datagrams).await?;
+        let stream = relays.open(&Request::Datagrams).await?;
         let socket = open(&control).await.map_err(|_| Status::Failed)?;
         Ok((stream, socket))
     };

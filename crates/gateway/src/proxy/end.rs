@@ -20,7 +20,7 @@ use crate::links::Link;
 use crate::programs::Programs;
 use crate::quota::UsageStore;
 use crate::refusal_log::RefusalLog;
-use crate::uplink::{RelayOptions, Uplink, UplinkConfig};
+use crate::uplink::{RelayOptions, Relays, UplinkConfig};
 use crate::{Failure, option_parsers, sockets};
 
 /// Default maximum of concurrent connections of programs.
@@ -101,7 +101,7 @@ pub(crate) struct TransparentListener {
 
 /// A proxy whose listeners are open.
 pub(crate) struct ProxyEnd {
-    config: UplinkConfig,
+    configs: Vec<UplinkConfig>,
     passwords: Option<Passwords>,
     files: Option<PathBuf>,
     places: Arc<Semaphore>,
@@ -118,22 +118,31 @@ pub(crate) struct RunningProxy {
 impl FrontendOptions {
     /// Returns a report of the listeners and of the relay. Errors: an option or file is wrong.
     pub(crate) fn check(&self, relay_options: &RelayOptions) -> Result<Vec<String>, Failure> {
-        let (config, passwords) = self.config(relay_options, None)?;
+        let (configs, passwords) = self.configs(relay_options, None)?;
+        let relays: Vec<String> = configs
+            .iter()
+            .map(|config| config.relay.to_string())
+            .collect();
         let listen: Vec<String> = self.listen.iter().map(SocketAddr::to_string).collect();
         let who = passwords.map_or("everybody who reaches it", |_| "who has a password");
         let links = relay_options.link.iter();
         let links: Vec<&str> = links.map(|link| link.name.as_str()).collect();
         Ok(vec![
             format!("would listen on {} for {who}", listen.join(", ")),
-            format!("would call {} over {}", config.relay, links.join(", ")),
+            format!(
+                "would call {} over {}",
+                relays.join(", else "),
+                links.join(", ")
+            ),
         ])
     }
 
-    fn config(
+    /// Returns the configuration of the uplink to each relay, and the passwords.
+    fn configs(
         &self,
         relay_options: &RelayOptions,
-        running: Option<&DialSecurity>,
-    ) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
+        running: Option<Vec<DialSecurity>>,
+    ) -> Result<(Vec<UplinkConfig>, Option<Passwords>), Failure> {
         let passwords = self.passwords.as_deref().map(Passwords::read);
         let passwords = passwords.transpose().map_err(Failure::input)?;
         let exposed = self.listen.iter().find(|at| !at.ip().is_loopback());
@@ -150,9 +159,9 @@ impl FrontendOptions {
             memory: self.memory,
             ..Config::default()
         };
-        let mut config = relay_options.uplink(association, running)?;
-        config.classes = classes.map_err(Failure::input)?;
-        Ok((config, passwords))
+        let classes = classes.map_err(Failure::input)?;
+        let configs = relay_options.uplinks(&association, &classes, running)?;
+        Ok((configs, passwords))
     }
 }
 
@@ -164,7 +173,7 @@ impl ProxyEnd {
         relay_options: &RelayOptions,
         transparent: Vec<TransparentListener>,
     ) -> Result<ProxyEnd, Failure> {
-        let (config, passwords) = options.config(relay_options, None)?;
+        let (configs, passwords) = options.configs(relay_options, None)?;
         let explicit = options.listen.iter().map(|&at| {
             let listener = named(sockets::listen(at), "--listen", at)?;
             Ok((listener, ListenerKind::Explicit))
@@ -184,7 +193,7 @@ impl ProxyEnd {
             Ok((opened, ListenerKind::Transparent(redirection)))
         });
         Ok(ProxyEnd {
-            config,
+            configs,
             passwords,
             files: options.passwords.clone(),
             places: Arc::new(Semaphore::new(options.connections as usize)),
@@ -207,13 +216,11 @@ impl ProxyEnd {
         usage: UsageStore,
         tasks: &mut JoinSet<()>,
     ) -> Result<RunningProxy, Failure> {
-        let uplink = Uplink::with_usage(self.config, usage);
-        for link in links {
-            let added = uplink.add_link(link.clone());
-            added.map_err(|error| Failure::input(format!("--link: {error}")))?;
-        }
+        let relays = Relays::new(self.configs, &usage);
+        let added = relays.set_links(links);
+        added.map_err(|error| Failure::input(format!("--link: {error}")))?;
         let frontend = Arc::new(Frontend {
-            uplink,
+            relays,
             passwords: RwLock::new(self.passwords.map(Arc::new)),
             refusals: RefusalLog::default(),
             places: self.places,
@@ -241,15 +248,15 @@ fn named(
 }
 
 impl RunningProxy {
-    pub(crate) fn uplink(&self) -> &Uplink {
-        &self.frontend.uplink
+    pub(crate) fn relays(&self) -> &Relays {
+        &self.frontend.relays
     }
 
     /// Returns the programs of `exec`, and the connector for their connections.
-    pub(crate) fn programs(&self) -> (Arc<Programs>, Arc<Uplink>) {
+    pub(crate) fn programs(&self) -> (Arc<Programs>, Arc<Relays>) {
         (
             Arc::clone(&self.programs),
-            Arc::new(self.frontend.uplink.clone()),
+            Arc::new(self.frontend.relays.clone()),
         )
     }
 
@@ -260,9 +267,9 @@ impl RunningProxy {
         options: &FrontendOptions,
         relay_options: &RelayOptions,
     ) -> Result<Vec<String>, Failure> {
-        let uplink = &self.frontend.uplink;
-        let (_, passwords) = options.config(relay_options, Some(uplink.security()))?;
-        let changed = uplink.set_links(&relay_options.link);
+        let relays = &self.frontend.relays;
+        let (_, passwords) = options.configs(relay_options, Some(relays.security()))?;
+        let changed = relays.set_links(&relay_options.link);
         let mut report = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
         self.frontend.set_passwords(passwords);
         if report.is_empty() {

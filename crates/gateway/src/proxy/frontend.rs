@@ -20,13 +20,13 @@ use crate::refusal_log::RefusalLog;
 use crate::request::{Status, Target};
 use crate::sockets;
 use crate::source::source;
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Frontend: accepts connections of programs, and connects them to their targets.
 pub(super) struct Frontend {
-    pub(super) uplink: Uplink,
+    pub(super) relays: Relays,
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: RefusalLog,
     pub(super) places: Arc<Semaphore>,
@@ -101,7 +101,7 @@ impl Frontend {
         let negotiated = socks5::negotiate(&mut socket, passwords.as_deref());
         match timeout(TIMEOUT, negotiated).await {
             Ok(Ok(SocksCommand::Connect(target))) => {
-                let opened = self.uplink.connect(target.clone()).await;
+                let opened = self.relays.connect(target.clone()).await;
                 let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
                 let replied = socks5::reply(&mut socket, status, None).await;
                 match (opened, replied) {
@@ -109,7 +109,7 @@ impl Frontend {
                     _ => debug!("{target}: {status}{}", self.cause()),
                 }
             }
-            Ok(Ok(SocksCommand::Associate)) => datagrams::serve(&self.uplink, socket).await,
+            Ok(Ok(SocksCommand::Associate)) => datagrams::serve(&self.relays, socket).await,
             Ok(Err(error)) => self.refusals.note(source(peer.ip()), "socks", error),
             Err(_) => {}
         }
@@ -117,13 +117,13 @@ impl Frontend {
 
     /// Returns the reason why no link reaches the relay, to append to a status.
     fn cause(&self) -> String {
-        let reason = self.uplink.unreachable_reason();
+        let reason = self.relays.unreachable_reason();
         reason.map_or_else(String::new, |reason| format!(": {reason}"))
     }
 
     async fn serve_http(&self, socket: TcpStream, peer: SocketAddr) {
         let passwords = self.passwords();
-        if let Err(error) = http::serve(socket, &self.uplink, passwords.as_deref()).await {
+        if let Err(error) = http::serve(socket, &self.relays, passwords.as_deref()).await {
             match error {
                 // A program may close its connection at any time.
                 HttpError::Io(error) => debug!("{peer}: {error}"),
@@ -146,7 +146,7 @@ impl Frontend {
             Ok(destination) => Target::from(destination),
             Err(error) => return self.refusals.note(source(peer.ip()), "transparent", error),
         };
-        match self.uplink.connect(target.clone()).await {
+        match self.relays.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,
             Err(status) => debug!("{target}: {status}{}", self.cause()),
         }

@@ -15,16 +15,16 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::refusal_log::RefusalLog;
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 
 pub(crate) use command::{Arguments, check, run};
 pub(crate) use end::{FrontendOptions, ProxyEnd, TransparentListener};
 pub(crate) use transparent::Redirection;
 
 /// Accepts SOCKS5 and HTTP without passwords until the future is dropped. Needs a tokio runtime.
-pub async fn serve(uplink: Uplink, listener: TcpListener) {
+pub async fn serve(relays: impl Into<Relays>, listener: TcpListener) {
     let frontend = frontend::Frontend {
-        uplink,
+        relays: relays.into(),
         passwords: RwLock::default(),
         refusals: RefusalLog::default(),
         places: Arc::new(Semaphore::new(end::CONNECTIONS as usize)),

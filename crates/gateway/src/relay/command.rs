@@ -276,6 +276,11 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
             names: arguments.names,
         },
         congestion: arguments.congestion.clone(),
+        tunnel: arguments
+            .listen
+            .first()
+            .copied()
+            .filter(|_| !arguments.address.is_empty()),
     })
 }
 

@@ -51,6 +51,8 @@ pub struct RelayConfig {
     pub limits: DefaultLimits,
     /// Congestion control of the carriers; `None`: the system's, and BBR on links with random losses.
     pub congestion: Option<String>,
+    /// Address at which this process receives the datagrams of tunnels, if it does.
+    pub tunnel: Option<SocketAddr>,
 }
 
 impl RelayConfig {
@@ -248,6 +250,7 @@ impl Relay {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: document::GatewayRole::Relay,
             uptime_s: self.began.elapsed().as_secs_f64(),
+            total: None,
             associations,
             association_count: members.len() as u64,
             tunnels: Vec::new(),

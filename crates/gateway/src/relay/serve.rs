@@ -1,12 +1,13 @@
 //! Service of the streams that a client opens.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{sleep, timeout};
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use super::connect::{connect, is_here};
 use super::datagrams;
@@ -16,6 +17,7 @@ use crate::measure::messages::MessageStream;
 use crate::memory;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
+use crate::tunnel_stream;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -82,9 +84,47 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
             // The carrier of the stream has ended meanwhile.
             None => answer(&stream, Status::Failed).await,
         },
+        Ok(Some(Request::Tunnel)) => {
+            let _held = account.memory.hold(tunnel_stream::MEMORY);
+            serve_tunnel(&relay, &stream).await;
+        }
         Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay, account).await,
         _ => answer(&stream, Status::Unknown).await,
     }
+}
+
+/// Carries the datagrams of a client's tunnel to this process's end of tunnels, which knows the client by its keys.
+async fn serve_tunnel(relay: &Relay, stream: &Stream) {
+    let Some(at) = relay.config().tunnel.map(on_this_machine) else {
+        return answer(stream, Status::NotAllowed).await;
+    };
+    let own = SocketAddr::new(at.ip(), 0);
+    let opened = async {
+        let socket = UdpSocket::bind(own).await?;
+        // Datagrams of others are dropped.
+        socket.connect(at).await?;
+        Ok::<_, std::io::Error>(socket)
+    };
+    match opened.await {
+        Ok(socket) => {
+            answer(stream, Status::Done).await;
+            tunnel_stream::carry(stream, &socket, at, None).await;
+        }
+        Err(error) => {
+            warn!("tunnel over TCP: {at}: {error}");
+            answer(stream, Status::Failed).await;
+        }
+    }
+}
+
+/// Returns the address by which programs of this machine reach a listener.
+fn on_this_machine(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listening.port())
 }
 
 /// Connects to the target: a listening program of `exec`, or an address that the rules allow.

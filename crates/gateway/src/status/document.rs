@@ -23,6 +23,9 @@ pub struct Document {
     pub role: GatewayRole,
     /// Time since it started.
     pub uptime_s: f64,
+    /// Of a client: rates of all links together, and of the fastest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<TotalRates>,
     /// The busiest [`MAX_ASSOCIATIONS`].
     pub associations: Vec<AssociationSummary>,
     /// Number of all associations.
@@ -236,6 +239,39 @@ pub struct Rates {
     pub received: f64,
 }
 
+/// Rates of a client's links together, and of its fastest link in each direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TotalRates {
+    /// Rates of the last second over all links.
+    pub rate_mbps: Rates,
+    /// The link that sent most in one second of the last 10 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fastest_sending: Option<FastestLink>,
+    /// The link that received most in one second of the last 10 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fastest_receiving: Option<FastestLink>,
+}
+
+/// A link and its highest rate of a second. It is near the link's capacity while the link has enough to carry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FastestLink {
+    /// Name of the link.
+    pub name: String,
+    /// Rate in its best second.
+    pub rate_mbps: f64,
+}
+
+impl std::ops::Add for Rates {
+    type Output = Rates;
+
+    fn add(self, other: Rates) -> Rates {
+        Rates {
+            sent: self.sent + other.sent,
+            received: self.received + other.received,
+        }
+    }
+}
+
 named! {
     /// State of a link.
     #[derive(Default, Serialize, Deserialize)]
@@ -293,15 +329,19 @@ impl Document {
                 Some(session) => Some(format!("{name}: the session is {}", session.name())),
             }
         });
-        let no_link = |association: &&AssociationSummary| {
-            matches!(
-                self.role,
-                GatewayRole::Client | GatewayRole::Proxy | GatewayRole::Exec
-            ) && !is_up(&association.links)
-        };
+        let no_link =
+            |association: &&AssociationSummary| self.is_of_client() && !is_up(&association.links);
         let of_associations = self.associations.iter().find(no_link);
         of_tunnels
             .or(of_associations.map(|association| format!("{}: no link is up", association.peer)))
+    }
+
+    /// Whether its links belong to one client, which has each link once in each half.
+    pub(super) fn is_of_client(&self) -> bool {
+        matches!(
+            self.role,
+            GatewayRole::Client | GatewayRole::Proxy | GatewayRole::Exec
+        )
     }
 
     /// Iterates over the links, each with its association or tunnel.

@@ -10,6 +10,7 @@ pub fn proxy() -> Document {
         version: "0.1.0".to_owned(),
         role: GatewayRole::Proxy,
         uptime_s: 3723.5,
+        total: None,
         associations: vec![AssociationSummary {
             id: "9f3c2a71".to_owned(),
             peer: "192.0.2.7:4433".to_owned(),

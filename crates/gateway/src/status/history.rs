@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use super::document::{Document, LinkState, Rates};
+use super::document::{Document, FastestLink, LinkState, Rates, TotalRates};
+use crate::links::OVER_TCP;
 
 /// Age of the oldest samples, in seconds.
 pub const SPAN_S: usize = 300;
 
 const LOSS_SPAN_S: usize = 60;
+
+/// Time in which the fastest link is searched.
+const FASTEST_SPAN_S: usize = 10;
 
 const MAX_SERIES: usize = 256;
 
@@ -100,6 +104,7 @@ impl History {
 
     /// Writes the newest rates, and the loss ratio of the last minute, into a document.
     pub fn fill_in(&self, document: &mut Document) {
+        document.total = self.total().filter(|_| document.is_of_client());
         for (group, link) in document.links_mut() {
             let key = (group.to_owned(), link.name.clone());
             let series = self.series.get(&key);
@@ -109,6 +114,37 @@ impl History {
             let now = link.sent_datagrams.zip(link.lost_datagrams);
             link.loss_ratio = series.and_then(|series| series.loss_ratio(now?));
         }
+    }
+
+    /// Returns the rates of all links together; `None` before the second sample.
+    fn total(&self) -> Option<TotalRates> {
+        // Each link with its rates, newest first, of both halves together.
+        let mut links: BTreeMap<&str, [Option<Rates>; FASTEST_SPAN_S]> = BTreeMap::new();
+        let of_links = self.series.iter();
+        // Datagrams over TCP count as bytes of the carriers.
+        for ((_, name), series) in of_links.filter(|((_, name), _)| name != OVER_TCP) {
+            let seconds = links.entry(name.as_str()).or_default();
+            let newest = series.samples.iter().rev();
+            for (second, sample) in seconds.iter_mut().zip(newest) {
+                if let Some(rates) = sample.and_then(|known| known.rates) {
+                    *second = Some(second.map_or(rates, |other| other + rates));
+                }
+            }
+        }
+        let now = links.values().filter_map(|seconds| seconds[0]);
+        let fastest = |of: fn(&Rates) -> f64| {
+            let best = links.iter().map(|(name, seconds)| FastestLink {
+                name: (*name).to_owned(),
+                rate_mbps: seconds.iter().flatten().map(of).fold(0.0, f64::max),
+            });
+            let best = best.max_by(|one, other| one.rate_mbps.total_cmp(&other.rate_mbps));
+            best.filter(|best| best.rate_mbps > 0.0)
+        };
+        Some(TotalRates {
+            rate_mbps: now.reduce(|one, other| one + other)?,
+            fastest_sending: fastest(|rates| rates.sent),
+            fastest_receiving: fastest(|rates| rates.received),
+        })
     }
 
     pub fn recorded(&self) -> Recorded {
@@ -198,6 +234,7 @@ fn rounded(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::{GatewayRole, TunnelSummary};
     use super::super::examples;
     use super::*;
 
@@ -229,6 +266,38 @@ mod tests {
                 received: 0.0
             })
         );
+    }
+
+    #[test]
+    fn total_adds_both_halves_of_a_link_and_keeps_its_best_second() {
+        let document = |second: u64, sent: [u64; 3]| {
+            let mut document = at(second as f64, sent[0]);
+            document.role = GatewayRole::Client;
+            let links = document.associations[0].links.clone();
+            document.associations[0].links[1].sent_bytes = sent[1];
+            let mut tunnel: TunnelSummary =
+                serde_json::from_str(r#"{"interface": "rope0", "peer": "relay", "links": []}"#)
+                    .unwrap();
+            tunnel.links = links;
+            tunnel.links[0].sent_bytes = sent[2];
+            document.tunnels = vec![tunnel];
+            document
+        };
+        let mut history = History::default();
+        // Bytes of wifi and lte in the association, and of wifi in the tunnel.
+        history.push(&document(1, [0, 0, 0]));
+        history.push(&document(2, [1_000_000, 500_000, 250_000]));
+        let mut last = document(3, [1_125_000, 750_000, 250_000]);
+        history.push(&last);
+        history.fill_in(&mut last);
+        let total = last.total.clone().unwrap();
+        assert_eq!(total.rate_mbps.sent, 3.0);
+        let fastest = total.fastest_sending.unwrap();
+        assert_eq!((fastest.name.as_str(), fastest.rate_mbps), ("wifi", 10.0));
+        assert_eq!(total.fastest_receiving, None);
+        last.role = GatewayRole::Relay;
+        history.fill_in(&mut last);
+        assert_eq!(last.total, None);
     }
 
     #[test]

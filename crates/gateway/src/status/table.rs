@@ -1,7 +1,8 @@
 //! Text tables of the status document.
 
 use super::document::{
-    AssociationSummary, Document, LinkState, LinkSummary, StreamSummary, TunnelSummary,
+    AssociationSummary, Document, FastestLink, LinkState, LinkSummary, StreamSummary, TotalRates,
+    TunnelSummary,
 };
 
 const WIDTH: usize = 100;
@@ -19,6 +20,7 @@ pub fn tables(document: &Document, options: TableOptions) -> String {
         "ropewalk {role} {version}, up {}",
         span(document.uptime_s)
     )];
+    lines.extend(document.total.as_ref().map(total_line));
     for association in &document.associations {
         lines.push(String::new());
         lines.extend(association_lines(association, options));
@@ -42,6 +44,21 @@ pub fn tables(document: &Document, options: TableOptions) -> String {
         .into_iter()
         .map(|line| cut(line) + "\n")
         .collect::<String>()
+}
+
+/// Returns the rates of all links now, and the fastest link of the last 10 s in each direction.
+fn total_line(total: &TotalRates) -> String {
+    let direction = |rate: f64, fastest: &Option<FastestLink>, name: &str| {
+        let fastest = fastest.as_ref().map(|link| {
+            let rate = decimal(Some(link.rate_mbps));
+            format!(" (fastest link: {}, {rate})", plain(&link.name))
+        });
+        let rate = decimal(Some(rate));
+        format!("{name} {rate} Mbit/s{}", fastest.unwrap_or_default())
+    };
+    let received = direction(total.rate_mbps.received, &total.fastest_receiving, "in");
+    let sent = direction(total.rate_mbps.sent, &total.fastest_sending, "out");
+    format!("{received}, {sent}")
 }
 
 fn association_lines(association: &AssociationSummary, options: TableOptions) -> Vec<String> {
@@ -371,6 +388,16 @@ streams
   stream  target           class       age  received    sent  unsent      gap  window
        7  example.org:443  streaming  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
 "
+        );
+    }
+
+    #[test]
+    fn total_names_the_fastest_link_of_each_direction() {
+        let text = r#"{"rate_mbps": {"sent": 0.31, "received": 38.14},
+            "fastest_receiving": {"name": "dsl", "rate_mbps": 21.04}}"#;
+        assert_eq!(
+            total_line(&serde_json::from_str(text).unwrap()),
+            "in 38.1 Mbit/s (fastest link: dsl, 21.0), out 0.31 Mbit/s"
         );
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use crate::configuration::Reread;
 use crate::control::ControlSocket;
 use crate::keys::read_secret_key;
 use crate::links::Rank;
+use crate::lock::lock;
 use crate::prefix::Prefix;
 use crate::privileges::{Confinement, for_links};
 use crate::programs::{LocalConnector, Programs};
@@ -33,6 +34,8 @@ use crate::service_options::ServiceSockets;
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
+
+const INTERFACES_CHECKED_EVERY: Duration = Duration::from_secs(1);
 
 const RELOADABLE: [&str; 4] = ["allow", "clients", "deny", "link"];
 
@@ -97,7 +100,7 @@ pub(crate) fn hook_only(
         let device = device.to_string_lossy();
         let hook = hook.for_device(&device);
         hook_helper::serve(&device, |verb| match verb {
-            "prepare" => run_with_rules_of(arguments, &again()?, interception, &device),
+            "prepare" => prepare_again(arguments, &again()?, interception, &device),
             _ => hook.run(verb),
         })?;
         return Ok(true);
@@ -118,6 +121,7 @@ pub(crate) struct TunnelEnd {
 pub(crate) struct RunningTunnel {
     pub(crate) control: Control,
     hook: Option<Hook>,
+    links: Mutex<Vec<Link>>,
     thread: thread::JoinHandle<std::io::Result<()>>,
     is_relay: bool,
 }
@@ -155,6 +159,7 @@ impl TunnelEnd {
             }
             None => None,
         };
+        let other_keys = arguments.other_relays.iter().map(|(_, key)| key);
         let files = [
             &arguments.file.config,
             &arguments.clients,
@@ -164,7 +169,12 @@ impl TunnelEnd {
             tunnel,
             hook,
             links: arguments.link.clone(),
-            files: files.into_iter().flatten().cloned().collect(),
+            files: files
+                .into_iter()
+                .flatten()
+                .chain(other_keys)
+                .cloned()
+                .collect(),
             is_relay,
         })
     }
@@ -199,6 +209,7 @@ impl TunnelEnd {
         Ok(RunningTunnel {
             control,
             hook: self.hook,
+            links: Mutex::new(self.links),
             thread,
             is_relay: self.is_relay,
         })
@@ -220,9 +231,32 @@ impl RunningTunnel {
             tokio::select! {
                 signal = running => signal,
                 () = broken => Ok(EndSignal::Terminated),
+                () = self.prepare_new_interfaces() => Ok(EndSignal::Terminated),
             }
         };
         hook::run_around(self.hook.clone(), ended).await
+    }
+
+    /// Runs the hook again when the interface of a link appears, such as a modem that was plugged in. Never ends.
+    async fn prepare_new_interfaces(&self) {
+        let mut known: Option<Vec<u32>> = None;
+        loop {
+            let interfaces = lock(&self.links)
+                .iter()
+                .filter_map(Link::interface_index)
+                .collect::<Vec<_>>();
+            let before = known.get_or_insert_with(|| interfaces.clone());
+            let is_new = interfaces.iter().any(|index| !before.contains(index));
+            if let (Some(hook), true) = (&self.hook, is_new) {
+                let hook = hook.clone();
+                let done = tokio::task::spawn_blocking(move || hook.run("prepare")).await;
+                if let Ok(Err(failure)) = done {
+                    warn!("{failure}");
+                }
+            }
+            known = Some(interfaces);
+            tokio::time::sleep(INTERFACES_CHECKED_EVERY).await;
+        }
     }
 
     /// Reads the configuration again: a relay its clients and the rules for their targets, a client its links.
@@ -238,8 +272,12 @@ impl RunningTunnel {
                 Ok(changes)
             }
             (PeerKeys::Relay(_), false) => {
+                if let Some(hook) = &self.hook {
+                    hook.run("prepare")?;
+                }
                 let links = arguments.link.iter();
                 let names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
+                lock(&self.links).clone_from(&arguments.link);
                 self.control.reload(Reload::Links(marked_links(arguments)));
                 Ok(format!("links {}", names.join(", ")))
             }
@@ -289,14 +327,14 @@ fn run_hook_alone(arguments: &Arguments, hook: Option<Hook>, verb: &str) -> Resu
     hook.for_device(&arguments.device.device).run(verb)
 }
 
-/// Applies the rules for targets that were read again: the hook replaces the packet filters.
-fn run_with_rules_of(
+/// Applies the links and the rules for targets that were read again: the hook replaces the packet filters.
+fn prepare_again(
     before: &Arguments,
     again: &Arguments,
     interception: Option<&Interception>,
     device: &str,
 ) -> Result<(), Failure> {
-    match hook_for(&before.with_rules_of(again), interception) {
+    match hook_for(&before.reloaded(again), interception) {
         Some(hook) => hook.for_device(device).run("prepare"),
         None => Ok(()),
     }
@@ -323,6 +361,7 @@ async fn serve(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: document::GatewayRole::Tunnel,
             uptime_s: started.elapsed().as_secs_f64(),
+            total: None,
             associations: Vec::new(),
             association_count: 0,
             tunnels: status.documents(),

@@ -44,6 +44,8 @@ pub struct Config {
     /// Name of the relay, for a client: each link resolves it at the start, and again while it receives
     /// nothing from the relay.
     pub relay_name: Option<RelayName>,
+    /// Other relays of a client, for [`Control::use_relay`](super::Control::use_relay).
+    pub other_relays: Vec<RelayEndpoint>,
     /// Whether datagrams are encrypted; the handshake always is. Both ends must agree.
     pub sealed: bool,
 }
@@ -68,6 +70,17 @@ pub enum Role {
         /// The links: 1 to 64.
         links: Vec<Link>,
     },
+}
+
+/// A relay, as a client knows it.
+#[derive(Clone, Debug)]
+pub struct RelayEndpoint {
+    /// Its public key.
+    pub key: PublicKey,
+    /// Its addresses; may be empty if it has a name.
+    pub addresses: Vec<SocketAddr>,
+    /// Its name, which each link resolves.
+    pub name: Option<RelayName>,
 }
 
 /// The network device of an end.
@@ -108,8 +121,23 @@ impl Config {
             buffer: SenderConfig::default().most_queue,
             usage: UsageStore::default(),
             relay_name: None,
+            other_relays: Vec::new(),
             sealed: true,
         }
+    }
+
+    /// Returns the relays of a client, the first of which it uses at the start; none for a relay.
+    pub(super) fn relays(&self) -> Vec<RelayEndpoint> {
+        let Role::Dial { relays, key, .. } = &self.role else {
+            return Vec::new();
+        };
+        let first = RelayEndpoint {
+            key: *key,
+            addresses: relays.clone(),
+            name: self.relay_name.clone(),
+        };
+        let others = self.other_relays.iter().cloned();
+        std::iter::once(first).chain(others).collect()
     }
 
     pub(super) fn sender(&self) -> SenderConfig {

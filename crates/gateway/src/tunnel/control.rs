@@ -1,7 +1,7 @@
 //! Control of a running tunnel from other threads.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rustix::event::{EventfdFlags, eventfd};
@@ -24,6 +24,8 @@ struct ControlState {
     is_to_stop: AtomicBool,
     /// Whether another path of this process reaches the relay.
     is_reached_otherwise: AtomicBool,
+    /// Number of the relay that a client uses.
+    relay: AtomicUsize,
     reload: Mutex<Option<Reload>>,
     /// Results of resolving the relay's name that the tunnel has not taken yet.
     resolutions: Mutex<Vec<Resolution>>,
@@ -46,6 +48,7 @@ impl Control {
             wake_fd,
             is_to_stop: AtomicBool::new(false),
             is_reached_otherwise: AtomicBool::new(false),
+            relay: AtomicUsize::new(0),
             reload: Mutex::default(),
             resolutions: Mutex::default(),
             status: Mutex::new(status),
@@ -77,6 +80,19 @@ impl Control {
 
     pub(super) fn is_reached_otherwise(&self) -> bool {
         self.0.is_reached_otherwise.load(Ordering::Acquire)
+    }
+
+    /// Makes a client use another relay: 0 is that of its role, the others are
+    /// [`other_relays`](super::Config::other_relays). The session with the present relay ends; a number without a
+    /// relay has no effect.
+    pub fn use_relay(&self, number: usize) {
+        if self.0.relay.swap(number, Ordering::AcqRel) != number {
+            self.wake();
+        }
+    }
+
+    pub(super) fn relay(&self) -> usize {
+        self.0.relay.load(Ordering::Acquire)
     }
 
     pub(super) fn deliver(&self, resolution: Resolution) {

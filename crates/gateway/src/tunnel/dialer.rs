@@ -105,6 +105,15 @@ impl Dialer {
         self
     }
 
+    /// Replaces the relay by another one. The next hello is due at once.
+    pub fn set_relay(&mut self, relay: PublicKey) {
+        self.relay = relay;
+        self.hello_keys = HelloKeys::of(&relay);
+        self.cookies.clear();
+        (self.pending, self.last_hello, self.refused_at) = (None, None, None);
+        (self.attempts, self.is_refused) = (0, false);
+    }
+
     /// Returns when the next hello is due, unless the relay is heard before.
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {

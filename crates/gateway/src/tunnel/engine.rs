@@ -30,7 +30,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::coalescer::Coalescer;
-use super::config::{Config, Role};
+use super::config::{Config, RelayEndpoint, Role};
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
@@ -79,6 +79,9 @@ pub struct Engine {
     sockets: TunnelSockets,
     watch: LinkWatch,
     names: Option<NameResolution>,
+    /// A client's relays, and the number of the one in use.
+    relays: Vec<RelayEndpoint>,
+    relay: usize,
     peers: Vec<Peer>,
     sessions: HashMap<u32, usize>,
     addresses: HashMap<IpAddr, usize>,
@@ -133,7 +136,10 @@ impl Engine {
             device,
             sockets,
             watch: LinkWatch::new(epoch, changes),
-            names: names.map(|resolver| NameResolution::new(epoch, resolver)),
+            names: names
+                .map(|resolver| NameResolution::new(epoch, resolver, config.relay_name.clone())),
+            relays: config.relays(),
+            relay: 0,
             peers,
             sessions: HashMap::new(),
             addresses: HashMap::new(),
@@ -184,6 +190,7 @@ impl Engine {
                         if let Some(reload) = reload {
                             self.reload(reload);
                         }
+                        self.use_relay(self.control.relay());
                         self.apply_resolutions(&epoll)?;
                     }
                     DEVICE => self.take_packets()?,

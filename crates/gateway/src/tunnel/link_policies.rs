@@ -152,6 +152,7 @@ impl LinkPolicies {
             Rank::Never => None,
             _ if self.usage.is_stopped(link) => None,
             _ if terms.quota == Some(Bytes::new(0)) => Some(Tier::LastResort),
+            _ if link.relay.is_some() => Some(Tier::LastResort),
             Rank::Primary => Some(Tier::Primary),
             Rank::Backup => Some(Tier::Backup),
         };

@@ -76,7 +76,7 @@ mod super_packet;
 pub use crate::prefix::{Prefix, PrefixError};
 pub use crate::relay_name::RelayName;
 pub(crate) use command::{RunningTunnel, TunnelEnd, check, check_peer, hook_only, run};
-pub use config::{Config, Interface, Role};
+pub use config::{Config, Interface, RelayEndpoint, Role};
 pub use control::{Control, Reload};
 #[cfg(fuzzing)]
 pub use engine::any_datagrams;
@@ -87,4 +87,5 @@ pub use open::Tunnel;
 pub use options::Arguments;
 pub(crate) use options::DeviceOption;
 pub use refusal::{Refusal, RefusalCounts};
+pub(crate) use socket_filter::accept_marked;
 pub use status::{PeerLink, PeerStatus, ReceivedTraffic, TunnelStatus};

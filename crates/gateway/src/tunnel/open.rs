@@ -150,11 +150,12 @@ impl Tunnel {
             }
         };
         // The thread starts here: by now the process may have dropped its privileges.
-        let resolver = config.relay_name.clone().map(|name| {
+        let relays = config.relays();
+        let has_name = relays.iter().any(|relay| relay.name.is_some());
+        let resolver = has_name.then(|| {
             let control = self.control.clone();
             let deliver = move |answer| control.deliver(answer);
-            self.sockets
-                .in_namespace(|| NameResolver::start(name, deliver))
+            self.sockets.in_namespace(|| NameResolver::start(deliver))
         });
         let network = (self.sockets, self.changes, resolver.transpose()?);
         let device = (self.device, self.foreign);

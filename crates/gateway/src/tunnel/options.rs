@@ -9,7 +9,7 @@ use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::{Scheduler, SenderConfig};
 use tracing::warn;
 
-use super::config::{Config, Interface, Role};
+use super::config::{Config, Interface, RelayEndpoint, Role};
 use super::hook::HookOptions;
 use crate::configuration::ConfigurationFile;
 use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
@@ -56,6 +56,12 @@ pub struct Arguments {
         value_parser = parse_relay
     )]
     pub(crate) relay: Option<String>,
+    /// Addresses and public keys of other relays, of a `client`.
+    #[arg(skip)]
+    pub(crate) other_relays: Vec<(String, PathBuf)>,
+    /// Link of a `client` for networks that block UDP.
+    #[arg(skip)]
+    pub(crate) over_tcp: Option<Link>,
     /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
@@ -150,6 +156,8 @@ impl Arguments {
             relay: None,
             key,
             relay_key: None,
+            other_relays: Vec::new(),
+            over_tcp: None,
             clients: None,
             link: Vec::new(),
             device: DeviceOption { device },
@@ -170,9 +178,10 @@ impl Arguments {
         }
     }
 
-    /// Returns these options with the rules for targets of `other`, which SIGHUP reads again.
-    pub(super) fn with_rules_of(&self, other: &Arguments) -> Arguments {
+    /// Returns these options with the links and the rules for targets of `other`, which SIGHUP reads again.
+    pub(super) fn reloaded(&self, other: &Arguments) -> Arguments {
         Arguments {
+            link: other.link.clone(),
             hook: self.hook.with_rules_of(&other.hook),
             ..self.clone()
         }
@@ -249,7 +258,7 @@ fn warn_of_prices(links: &[Link]) {
 /// Returns the links with the firewall mark that a kill switch accepts.
 pub(super) fn marked_links(arguments: &Arguments) -> Vec<Link> {
     let mark = arguments.hook.mark();
-    let links = arguments.link.iter();
+    let links = arguments.link.iter().chain(&arguments.over_tcp);
     links
         .map(|link| Link {
             mark,
@@ -265,23 +274,36 @@ pub(super) fn state_file(arguments: &Arguments) -> Option<PathBuf> {
     file.filter(|_| arguments.relay.is_some())
 }
 
+/// Returns the relay with this address and this key.
+fn endpoint(relay: &str, key: PublicKey) -> Result<RelayEndpoint, Failure> {
+    let Target { host, port } = option_parsers::relay(relay).map_err(Failure::input)?;
+    let (addresses, name) = match host {
+        Host::Address(ip) => (vec![SocketAddr::new(ip, port)], None),
+        Host::Name(host) => (Vec::new(), Some(RelayName { host, port })),
+    };
+    Ok(RelayEndpoint {
+        key,
+        addresses,
+        name,
+    })
+}
+
 pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
     let peer_keys = read_peer_keys(&arguments)?;
     let links = marked_links(&arguments);
+    let other_relays = arguments.other_relays.iter().map(|(relay, key)| {
+        let key = read_public_key(key).map_err(Failure::input)?;
+        endpoint(relay, key)
+    });
+    let other_relays = other_relays.collect::<Result<Vec<_>, Failure>>()?;
     let mut relay_name = None;
     let (role, address) = match (peer_keys, arguments.listen, &arguments.relay) {
         (PeerKeys::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
         (PeerKeys::Relay(key), _, Some(relay)) => {
-            let Target { host, port } = option_parsers::relay(relay).map_err(Failure::input)?;
-            let address = match host {
-                Host::Address(ip) => Some(SocketAddr::new(ip, port)),
-                Host::Name(host) => {
-                    relay_name = Some(RelayName { host, port });
-                    None
-                }
-            };
-            let relays = address.into_iter().collect();
+            let first = endpoint(relay, key)?;
+            relay_name = first.name;
+            let (relays, address) = (first.addresses.clone(), first.addresses.first().copied());
             (Role::Dial { key, relays, links }, address)
         }
         _ => return Err(Failure::input(ROLE_OPTIONS)),
@@ -314,6 +336,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         buffer: arguments.buffer,
         usage,
         relay_name,
+        other_relays,
         sealed: !arguments.plaintext,
     })
 }

@@ -73,6 +73,14 @@ pub fn accept_from_relay(socket: &Socket, relay: SocketAddr, prefix: u16) -> io:
     socket.attach_filter(&program.finish())
 }
 
+/// Accepts datagrams of sockets with this mark on this machine: a mark stays with a packet on the loopback device, and
+/// only processes with CAP_NET_ADMIN can set it (SO_MARK, socket(7)).
+pub fn accept_marked(socket: &Socket, mark: u32) -> io::Result<()> {
+    let mut program = Program::default();
+    program.require(LOAD_WORD, PACKET_MARK, mark);
+    socket.attach_filter(&program.finish())
+}
+
 /// Steers hellos to the second socket of a port (SO_REUSEPORT), and all other datagrams to the first.
 pub fn steer_hellos(first: &Socket) -> io::Result<()> {
     // Offsets begin after the UDP header.
@@ -113,6 +121,8 @@ const LOAD_LENGTH: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_LEN) as u16;
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+/// Offset at which a filter reads the packet's mark.
+const PACKET_MARK: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_MARK) as u32;
 /// Base of offsets from the IP header.
 const NETWORK_HEADER: u32 = libc::SKF_NET_OFF as u32;
 const DROP: SockFilter = SockFilter::new(RETURN, 0, 0, 0);

@@ -136,6 +136,9 @@ impl TunnelSockets {
         is_heard: bool,
     ) -> Option<Change> {
         let link = self.links.get_mut(number)?;
+        if link.link.relay.is_some() {
+            return None;
+        }
         let current = link.relays.get(link.relay).copied();
         let reachable = relays
             .iter()
@@ -165,6 +168,20 @@ impl TunnelSockets {
                 );
                 had_route.then_some(Change::Lost)
             }
+        }
+    }
+
+    /// Replaces the relay's addresses on all links; [`refresh`](TunnelSockets::refresh) creates the sockets.
+    pub fn replace_relays(&mut self, relays: &[SocketAddr]) {
+        self.relays = relays.to_vec();
+        for (route, socket) in self.links.iter_mut().zip(&mut self.sockets) {
+            let carried = route.carried.take();
+            *route = LinkRoute {
+                is_removed: route.is_removed,
+                carried: Cell::new(carried),
+                ..LinkRoute::new(&route.link, relays)
+            };
+            *socket = None;
         }
     }
 
@@ -329,6 +346,7 @@ impl TunnelSockets {
 
 impl LinkRoute {
     fn new(link: &Link, relays: &[SocketAddr]) -> LinkRoute {
+        let relays = link.relay.as_ref().map_or(relays, std::slice::from_ref);
         let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
         LinkRoute {
             link: link.clone(),

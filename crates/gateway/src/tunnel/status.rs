@@ -200,6 +200,7 @@ mod tests {
             version: String::new(),
             role: document::GatewayRole::Tunnel,
             uptime_s: 0.0,
+            total: None,
             associations: Vec::new(),
             association_count: 0,
             tunnels: status.documents(),

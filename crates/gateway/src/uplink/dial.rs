@@ -16,7 +16,7 @@ use super::{UplinkSession, UplinkState};
 use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
 use crate::lock::lock;
-use crate::relay_name::{self, RelayName};
+use crate::relay_name::{self, RelayName, ResolvedAddresses};
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
@@ -242,45 +242,78 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 }
 
 impl UplinkState {
-    /// Returns the relay's addresses, as the link resolves its name; the previous ones if that fails or takes too
-    /// long.
+    /// Returns the relay's addresses as the link has resolved its name. Expired ones are returned while the link
+    /// resolves the name again. Errors: the name does not resolve, or no name server answers in time.
     async fn relays(self: &Arc<Self>, link: &Link) -> io::Result<Vec<SocketAddr>> {
         let relay = &self.config.relay;
-        let host = match &relay.host {
+        let name = match &relay.host {
             Host::Address(ip) => return Ok(vec![SocketAddr::new(*ip, relay.port)]),
-            Host::Name(host) => host.clone(),
+            Host::Name(host) => RelayName {
+                host: host.clone(),
+                port: relay.port,
+            },
         };
-        let known = lock(&self.relays).get(&link.name).cloned();
-        if let Some(known) = &known
-            && Instant::now() < known.until
-        {
-            return Ok(known.relays.clone());
+        let known = {
+            let mut of_links = lock(&self.resolutions);
+            let resolution = of_links.entry(link.name.clone()).or_default();
+            let known = resolution.found.clone();
+            let is_fresh = known
+                .as_ref()
+                .is_some_and(|known| Instant::now() < known.until);
+            if !is_fresh && !resolution.is_pending {
+                resolution.is_pending = true;
+                // It continues if this dial is abandoned, for the next one.
+                tokio::spawn(Arc::clone(self).resolve(name, link.clone()));
+            }
+            known
+        };
+        if let Some(known) = known {
+            return Ok(known.relays);
         }
-        let name = RelayName {
-            host,
-            port: relay.port,
-        };
-        let (uplink, link) = (Arc::clone(self), link.clone());
-        // It continues if this dial is abandoned, for the next one.
-        let resolving = tokio::spawn(async move {
-            let key = link.name.clone();
-            let mut found = relay_name::resolve(&name, link).await?;
-            found.until = found.until.min(Instant::now() + RESOLVED_FOR);
-            lock(&uplink.relays).insert(key, found.clone());
-            Ok(found.relays)
-        });
-        let found: Result<Vec<SocketAddr>, String> = match timeout(RESOLVE_TIMEOUT, resolving).await
-        {
-            Ok(Ok(found)) => found,
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("no name server answered".to_owned()),
-        };
-        match (found, known) {
-            (Ok(found), _) => Ok(found),
-            (Err(_), Some(known)) => Ok(known.relays),
-            (Err(error), None) => Err(io::Error::other(error)),
+        let resolved = timeout(RESOLVE_TIMEOUT, self.resolved(&link.name)).await;
+        resolved.unwrap_or_else(|_| Err(io::Error::other("no name server answered")))
+    }
+
+    async fn resolve(self: Arc<Self>, name: RelayName, link: Link) {
+        let key = link.name.clone();
+        let found = relay_name::resolve(&name, link).await;
+        if let Some(resolution) = lock(&self.resolutions).get_mut(&key) {
+            resolution.is_pending = false;
+            match found {
+                Ok(mut found) => {
+                    found.until = found.until.min(Instant::now() + RESOLVED_FOR);
+                    resolution.found = Some(found);
+                }
+                Err(error) => resolution.failure = error,
+            }
+        }
+        self.resolution_ended.notify_waiters();
+    }
+
+    /// Waits until the link has resolved the name.
+    async fn resolved(&self, link: &str) -> io::Result<Vec<SocketAddr>> {
+        loop {
+            let ended = self.resolution_ended.notified();
+            match lock(&self.resolutions).get(link) {
+                Some(resolution) if resolution.is_pending => {}
+                Some(NameOnLink {
+                    found: Some(found), ..
+                }) => return Ok(found.relays.clone()),
+                Some(failed) => return Err(io::Error::other(failed.failure.clone())),
+                None => return Err(io::ErrorKind::NotFound.into()),
+            }
+            ended.await;
         }
     }
+}
+
+/// The relay's name on one link.
+#[derive(Debug, Default)]
+pub(super) struct NameOnLink {
+    found: Option<ResolvedAddresses>,
+    /// Error of the last attempt that failed.
+    failure: String,
+    is_pending: bool,
 }
 
 /// Returns the relay's address for the dial of that number; all addresses take turns.

@@ -8,6 +8,7 @@ mod dial;
 mod link;
 mod metered;
 mod relay_options;
+mod relays;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,24 +18,25 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use ropewalk_striping::{Config, Role};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tracing::info;
 
 use crate::association::status::{LinkStatusContext, StatusContext};
 use crate::association::{Association, Stream};
-use crate::classes::Classes;
+use crate::classes::{Classes, Urgency};
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
 use crate::lock::lock;
 use crate::quota::UsageStore;
-use crate::relay_name::ResolvedAddresses;
 use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, GatewayRole, LinkState};
 
+use dial::NameOnLink;
 pub(crate) use dial::resolve;
 pub(crate) use relay_options::RelayOptions;
+pub use relays::Relays;
 
 /// Error code of an association that the relay no longer knows.
 const GONE: u32 = 0xffff_0004;
@@ -65,8 +67,9 @@ struct UplinkState {
     config: UplinkConfig,
     session: Mutex<Arc<UplinkSession>>,
     closing: AtomicBool,
-    /// Addresses of the relay that each link has found, and until when they are used.
-    relays: Mutex<HashMap<String, ResolvedAddresses>>,
+    /// The relay's name on each link, and a signal that an attempt to resolve it has ended.
+    resolutions: Mutex<HashMap<String, NameOnLink>>,
+    resolution_ended: Notify,
     links: Mutex<Vec<LinkTask>>,
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
     usage: UsageStore,
@@ -119,7 +122,8 @@ impl Uplink {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
-            relays: Mutex::default(),
+            resolutions: Mutex::default(),
+            resolution_ended: Notify::new(),
             links: Mutex::default(),
             reasons: Mutex::default(),
             usage,
@@ -183,19 +187,22 @@ impl Uplink {
         Ok(changes)
     }
 
-    /// Opens a stream to a target. If the relay was restarted, it is asked once more. Errors: the relay's
-    /// answer, or that no link reached it for 9 seconds.
-    pub(crate) async fn connect(&self, target: Target) -> Result<Stream, Status> {
-        let urgency = self.0.config.classes.urgency(target.port);
-        self.open(&Request::Connect(target, urgency)).await
+    /// Returns the urgency of streams to a target.
+    fn urgency(&self, target: &Target) -> Urgency {
+        self.0.config.classes.urgency(target.port)
+    }
+
+    /// Returns the relay's address as configured.
+    fn relay(&self) -> &Target {
+        &self.0.config.relay
     }
 
     pub(crate) fn security(&self) -> &DialSecurity {
         &self.0.config.security
     }
 
-    /// Opens a stream whose request the relay has accepted; the stream's own data follow. Errors: the relay's
-    /// answer, or that no link reached it for 9 seconds.
+    /// Opens a stream whose request the relay has accepted; the stream's own data follow. A relay that was
+    /// restarted is asked once more. Errors: the relay's answer, or that no link reached it for 9 seconds.
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
@@ -237,14 +244,33 @@ impl Uplink {
         let mut heard = Instant::now();
         while heard.elapsed() < TIMEOUT {
             sleep(TIMEOUT / 36).await;
-            if self.0.session().association.has_live_carrier() {
+            if self.has_live_carrier() {
                 heard = Instant::now();
             }
         }
     }
 
+    /// Returns whether a carrier has received something lately.
+    pub(crate) fn has_live_carrier(&self) -> bool {
+        self.0.session().association.has_live_carrier()
+    }
+
     /// Closes the association, and notifies the relay.
     pub async fn close(&self) {
+        self.stop().await;
+        self.0.usage.save();
+    }
+
+    /// Closes the association, notifies the relay and removes the links. Links that are added later have a new
+    /// association.
+    async fn leave(&self) {
+        self.stop().await;
+        self.0.renew(&self.0.session());
+        self.0.reasons().clear();
+        self.0.closing.store(false, Ordering::Release);
+    }
+
+    async fn stop(&self) {
         self.0.closing.store(true, Ordering::Release);
         self.0.session().association.close(0);
         let deadline = Instant::now() + link::CLOSE_TIMEOUT;
@@ -254,7 +280,6 @@ impl Uplink {
         for entry in self.0.links().drain(..) {
             entry.task.abort();
         }
-        self.0.usage.save();
     }
 
     /// Returns the present association.
@@ -304,6 +329,7 @@ impl Uplink {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role,
             uptime_s: began.elapsed().as_secs_f64(),
+            total: None,
             associations: vec![association],
             association_count: 1,
             tunnels: Vec::new(),

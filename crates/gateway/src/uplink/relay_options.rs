@@ -21,18 +21,20 @@ use crate::request::{Host, Target};
 /// Time to wait for the first link at the start.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The far end, and the links towards it.
+/// The relays, and the links to them.
 #[derive(Clone, Debug, Args)]
 pub struct RelayOptions {
-    /// Address of the relay.
-    #[arg(long, value_name = "HOST:PORT", value_parser = option_parsers::relay)]
-    pub relay: Target,
+    /// Address of the relay. Repeat for several relays, in order of preference: new connections use the first
+    /// one that is reached.
+    #[arg(long, value_name = "HOST:PORT", required = true, value_parser = option_parsers::relay)]
+    pub relay: Vec<Target>,
     /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub key: Option<PathBuf>,
-    /// Public key of the relay, a file that `keygen` wrote.
+    /// Public key of the relay, a file that `keygen` wrote. With several relays: one for all, or one for each,
+    /// in their order.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
-    pub relay_key: Option<PathBuf>,
+    pub relay_key: Vec<PathBuf>,
     /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
     /// follow: ,cost=1 ,priority=1 ,rank=primary (or backup, never) ,dns=10.64.64.64 ,quota=5GB
     /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even, priced) ,daily=500MB
@@ -52,22 +54,43 @@ pub struct RelayOptions {
 }
 
 impl RelayOptions {
-    /// Builds the uplink's configuration with these settings of the association. A running uplink has its
-    /// keys already, and may no longer be able to read the files.
-    pub(crate) fn uplink(
+    /// Builds the configuration of the uplink to each relay, with these settings of the association and classes
+    /// of streams. Running uplinks have their keys already, and may no longer be able to read the files.
+    pub(crate) fn uplinks(
         &self,
-        association: Config,
-        running: Option<&DialSecurity>,
-    ) -> Result<UplinkConfig, Failure> {
+        association: &Config,
+        classes: &Classes,
+        running: Option<Vec<DialSecurity>>,
+    ) -> Result<Vec<UplinkConfig>, Failure> {
         self.check_plaintext()?;
         check_names(&self.link).map_err(Failure::input)?;
-        Ok(UplinkConfig {
-            relay: self.relay.clone(),
-            security: running.cloned().map_or_else(|| self.security(), Ok)?,
-            association,
+        let security = running.map_or_else(|| self.security(), Ok)?;
+        let relays = self.relay.iter().zip(security);
+        let uplinks = relays.map(|(relay, security)| UplinkConfig {
+            relay: relay.clone(),
+            security,
+            association: association.clone(),
             congestion: self.congestion.clone(),
-            classes: Classes::default(),
-        })
+            classes: classes.clone(),
+        });
+        Ok(uplinks.collect())
+    }
+
+    /// Returns each relay with the file of its public key; none with `--plaintext`. Errors: there are neither one
+    /// key for all relays nor one for each.
+    pub(crate) fn relays(&self) -> Result<Vec<(&Target, &PathBuf)>, Failure> {
+        let keys = match &self.relay_key[..] {
+            [key] => vec![key; self.relay.len()],
+            keys => keys.iter().collect(),
+        };
+        if keys.len() != self.relay.len() && !self.plaintext {
+            return Err(Failure::input(format!(
+                "--relay-key: {} files for {} relays; allowed: one for all, or one for each, in the order of --relay",
+                keys.len(),
+                self.relay.len()
+            )));
+        }
+        Ok(self.relay.iter().zip(keys).collect())
     }
 
     pub(crate) fn capabilities(&self) -> CapabilitySet {
@@ -94,24 +117,30 @@ impl RelayOptions {
         Ok(())
     }
 
-    fn security(&self) -> Result<DialSecurity, Failure> {
-        match (&self.key, &self.relay_key) {
-            (Some(key), Some(relay)) => Ok(DialSecurity::Sealed {
-                secret: read_secret_key(key).map_err(Failure::input)?,
-                relay: read_public_key(relay).map_err(Failure::input)?,
-            }),
-            _ => Ok(DialSecurity::Plain),
-        }
+    fn security(&self) -> Result<Vec<DialSecurity>, Failure> {
+        let Some(key) = &self.key else {
+            return Ok(vec![DialSecurity::Plain; self.relay.len()]);
+        };
+        let secret = read_secret_key(key).map_err(Failure::input)?;
+        let relays = self.relays()?.into_iter();
+        let sealed = relays.map(|(_, key)| {
+            Ok(DialSecurity::Sealed {
+                secret: secret.clone(),
+                relay: read_public_key(key).map_err(Failure::input)?,
+            })
+        });
+        sealed.collect()
     }
 
     fn check_plaintext(&self) -> Result<(), Failure> {
         if !self.plaintext || self.plaintext_anywhere {
             return Ok(());
         }
-        if !matches!(self.relay.host, Host::Address(ip) if ip.is_loopback()) {
+        let is_exposed =
+            |relay: &&Target| !matches!(relay.host, Host::Address(ip) if ip.is_loopback());
+        if let Some(relay) = self.relay.iter().find(is_exposed) {
             return Err(Failure::input(format!(
-                "--plaintext --relay {}: allowed: a loopback address, or --plaintext-anywhere",
-                self.relay
+                "--plaintext --relay {relay}: allowed: a loopback address, or --plaintext-anywhere"
             )));
         }
         let is_loopback =
@@ -123,5 +152,38 @@ impl RelayOptions {
             ))),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    fn options(arguments: &str) -> RelayOptions {
+        let command = RelayOptions::augment_args(Command::new("client").no_binary_name(true));
+        let matches = command.try_get_matches_from(arguments.split(' ')).unwrap();
+        RelayOptions::from_arg_matches(&matches).unwrap()
+    }
+
+    #[test]
+    fn relays_share_one_key_or_have_one_each() {
+        let two = "--link a=lo --key k --relay r1:1 --relay r2:2 --relay-key";
+        let pairs = |more: &str| -> Result<Vec<String>, Failure> {
+            let options = options(&format!("{two} {more}"));
+            let relays = options.relays()?.into_iter();
+            Ok(relays
+                .map(|(relay, key)| format!("{relay} {}", key.display()))
+                .collect())
+        };
+        assert_eq!(pairs("x").unwrap(), ["r1:1 x", "r2:2 x"]);
+        assert_eq!(pairs("x --relay-key y").unwrap(), ["r1:1 x", "r2:2 y"]);
+        let error = pairs("x --relay-key y --relay-key z").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("--relay-key: 3 files for 2 relays; allowed: "),
+            "{error}"
+        );
     }
 }

@@ -132,6 +132,73 @@ fn client_carries_all_traffic_of_machine_and_network() {
     assert_eq!(document["tunnels"][0]["session"], "up");
 }
 
+#[test]
+fn second_relay_takes_over_until_the_first_is_back() {
+    const SECOND: &str = "198.51.100.66";
+    let Some(machines) = machines() else { return };
+    serve(&machines.inet, WEB);
+    echo(&machines.inet, "9.9.9.10:5000");
+    let key = machines.file("second");
+    let done = machines.van.output(&format!("keygen {key}"));
+    assert!(done.status.success(), "{done:?}");
+    let mut first = start_relay(&machines);
+    let arguments = relay_arguments(&machines, "");
+    let arguments = arguments
+        .replace("relay.key", "second.key")
+        .replace("relay.sock", "second.sock");
+    let second = machines.attacker.gateway(&arguments);
+    second.wait_for("relay listens on");
+    let more = format!("--relay {SECOND}:4433 --relay-key {key}.pub");
+    let _client = start_client(&machines, &more);
+    wait_until_seen_as(&machines.van, WEB, RELAY);
+    first.kill();
+    let session = || status(&machines)["tunnels"][0]["session"].clone();
+    for machine in [&machines.van, &machines.lan] {
+        wait_until_seen_as(machine, WEB, SECOND);
+        until_answered(machine, "9.9.9.10:5000".parse().unwrap());
+    }
+    until("the tunnel uses the second relay", || session() == "up");
+    let _first = start_relay(&machines);
+    wait_until_seen_as(&machines.van, WEB, RELAY);
+    until_answered(&machines.van, "9.9.9.10:5000".parse().unwrap());
+    until("the second relay is left", || {
+        status(&machines)["associations"].as_array().map(Vec::len) == Some(1)
+    });
+}
+
+#[test]
+fn blocked_udp_uses_tcp_until_udp_passes() {
+    let Some(machines) = machines() else { return };
+    echo(&machines.inet, "9.9.9.10:5000");
+    machines.inet.sh(
+        "nft 'add table ip block; add chain ip block passing { type filter hook forward priority 0; };
+         add rule ip block passing udp dport 4433 drop'",
+    );
+    let _relay = start_relay(&machines);
+    let _client = start_client(&machines, "");
+    let state = |name: &str| {
+        let document = status(&machines);
+        let links = document["tunnels"][0]["links"].as_array().cloned();
+        let link = links
+            .into_iter()
+            .flatten()
+            .find(|link| link["name"] == name);
+        link.map(|link| link["state"].clone()).unwrap_or_default()
+    };
+    for machine in [&machines.van, &machines.lan] {
+        until_answered(machine, "9.9.9.10:5000".parse().unwrap());
+    }
+    until("only TCP passes", || {
+        state("over-tcp") == "up" && state("wifi") != "up"
+    });
+    until_answered(&machines.van, "9.9.9.10:5000".parse().unwrap());
+    machines.inet.sh("nft delete table ip block");
+    until("UDP is used again", || {
+        state("wifi") == "up" && state("over-tcp") == "down"
+    });
+    until_answered(&machines.van, "9.9.9.10:5000".parse().unwrap());
+}
+
 /// Returns the routing rules, routes and name servers of the van.
 fn routing(machines: &Machines) -> String {
     let script = "ip rule; ip -6 rule; ip route show table all; ip -6 route show table all; \

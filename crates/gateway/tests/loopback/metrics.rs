@@ -10,10 +10,12 @@ use serde_json::Value;
 const DOCUMENT: &str = include_str!("status.json");
 
 /// Numbers without metrics: streams, and ages and rates, which follow from time series.
-const WITHOUT_METRICS: [&str; 4] = [
+const WITHOUT_METRICS: [&str; 6] = [
     "associations[].age_s",
     "rate_mbps.sent",
     "rate_mbps.received",
+    "fastest_sending.rate_mbps",
+    "fastest_receiving.rate_mbps",
     "streams[]",
 ];
 

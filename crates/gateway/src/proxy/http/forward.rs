@@ -17,7 +17,7 @@ use super::request::HttpRequest;
 use super::response::{self, HttpResponse};
 use crate::association::Stream;
 use crate::request::Target;
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 
 /// Time limit of a host's response to a complete request.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -41,7 +41,7 @@ pub enum Ended {
 pub async fn forward<S: ByteSource>(
     client: &mut Input<S>,
     writer: &mut impl ByteSink,
-    uplink: &Uplink,
+    relays: &Relays,
     origin: &mut Option<Origin>,
     request: HttpRequest,
 ) -> Result<Ended, HttpError> {
@@ -57,7 +57,7 @@ pub async fn forward<S: ByteSource>(
         }
     }
     let target = request.target.clone();
-    match uplink.connect(target.clone()).await {
+    match relays.connect(target.clone()).await {
         Ok(stream) => {
             let opened = Origin { target, stream };
             let (outcome, kept) = exchange(client, writer, opened, &request).await?;
@@ -65,7 +65,7 @@ pub async fn forward<S: ByteSource>(
             Ok(outcome.ended())
         }
         Err(status) => {
-            let unreachable_reason = uplink.unreachable_reason();
+            let unreachable_reason = relays.unreachable_reason();
             let answer = ProxyResponse::connect_failed(status, unreachable_reason.as_deref());
             Ok(Ended::Refused(answer))
         }

@@ -23,7 +23,7 @@ use tracing::debug;
 
 use super::passwords::Passwords;
 use crate::request::Target;
-use crate::uplink::Uplink;
+use crate::uplink::Relays;
 
 use forward::{Ended, forward};
 use input::Input;
@@ -48,11 +48,11 @@ pub enum HttpError {
 /// Serves the connection of a program until it ends. Errors: a request was refused or incomplete.
 pub(super) async fn serve(
     mut socket: TcpStream,
-    uplink: &Uplink,
+    relays: &Relays,
     passwords: Option<&Passwords>,
 ) -> Result<(), HttpError> {
-    match serve_requests(&mut socket, uplink, passwords).await? {
-        Some((target, early)) => connect(socket, uplink, target, early).await,
+    match serve_requests(&mut socket, relays, passwords).await? {
+        Some((target, early)) => connect(socket, relays, target, early).await,
         None => Ok(()),
     }
 }
@@ -60,7 +60,7 @@ pub(super) async fn serve(
 /// Forwards requests until the connection ends, or until a CONNECT: returns its target and further data.
 async fn serve_requests(
     socket: &mut TcpStream,
-    uplink: &Uplink,
+    relays: &Relays,
     passwords: Option<&Passwords>,
 ) -> Result<Option<(Target, Bytes)>, HttpError> {
     let (reader, mut writer) = socket.split();
@@ -82,7 +82,7 @@ async fn serve_requests(
             break (Some(ProxyResponse::done()), Ok(None));
         }
         let target = request.target.clone();
-        match forward(&mut client, &mut writer, uplink, &mut origin, request).await? {
+        match forward(&mut client, &mut writer, relays, &mut origin, request).await? {
             Ended::Persistent => {}
             Ended::Last => break (None, Ok(None)),
             Ended::Refused(answer) => {
@@ -107,11 +107,11 @@ async fn serve_requests(
 
 async fn connect(
     mut socket: TcpStream,
-    uplink: &Uplink,
+    relays: &Relays,
     target: Target,
     early: Bytes,
 ) -> Result<(), HttpError> {
-    match uplink.connect(target.clone()).await {
+    match relays.connect(target.clone()).await {
         Ok(stream) => {
             let done = b"HTTP/1.1 200 Connection established\r\n\r\n";
             socket.write_all(done).await?;
@@ -122,7 +122,7 @@ async fn connect(
         Err(status) => {
             debug!("{target}: {status}");
             let answer =
-                ProxyResponse::connect_failed(status, uplink.unreachable_reason().as_deref());
+                ProxyResponse::connect_failed(status, relays.unreachable_reason().as_deref());
             answer.write(&mut socket).await?;
         }
     }

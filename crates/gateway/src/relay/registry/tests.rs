@@ -9,6 +9,7 @@ fn relay_of(clients: Clients) -> Arc<Relay> {
         association: Config::default(),
         limits: DefaultLimits::default(),
         congestion: None,
+        tunnel: None,
     };
     Relay::new(config, Arc::new(Programs::new(false).unwrap()))
 }

@@ -317,6 +317,8 @@ function show(status) {
     figure(mbps(sum("sent")), "Mbit/s", "sent"),
     figure(`${up} of ${links.length}`, "", "links up"),
   ];
+  const fastest = status.total?.fastest_receiving;
+  if (fastest) figures.push(figure(mbps(fastest.rate_mbps), "Mbit/s", `received by the fastest link, ${fastest.name}`));
   if (status.role !== "tunnel") figures.push(figure(String(streams), "", "streams"));
   if (status.role === "relay") figures.push(figure(String(status.association_count), "", "clients"));
   byId("figures").replaceChildren(...figures);

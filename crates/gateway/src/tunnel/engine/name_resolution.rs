@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use tracing::{info, warn};
 
 use super::Engine;
-use crate::relay_name::{NameResolver, Resolution};
+use crate::relay_name::{NameResolver, RelayName, Resolution};
 
 /// A link that has received nothing from the relay for this long resolves the name.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -26,6 +26,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The relay's name, and its state on each link.
 pub(super) struct NameResolution {
     resolver: NameResolver,
+    /// `None` while the relay has addresses alone.
+    name: Option<RelayName>,
     links: Vec<LinkResolution>,
     /// The newest addresses that any link has found, for links whose own attempt fails.
     known: Vec<SocketAddr>,
@@ -83,9 +85,14 @@ impl LinkResolution {
 }
 
 impl NameResolution {
-    pub(super) fn new(now: Instant, resolver: NameResolver) -> NameResolution {
+    pub(super) fn new(
+        now: Instant,
+        resolver: NameResolver,
+        name: Option<RelayName>,
+    ) -> NameResolution {
         NameResolution {
             resolver,
+            name,
             links: Vec::new(),
             known: Vec::new(),
             checked_at: now,
@@ -93,7 +100,16 @@ impl NameResolution {
         }
     }
 
+    /// Replaces the name by that of another relay, and resolves it on all links.
+    pub(super) fn set_name(&mut self, now: Instant, name: Option<RelayName>) {
+        self.name = name;
+        self.links.clear();
+        self.known.clear();
+        (self.checked_at, self.is_due) = (now, true);
+    }
+
     pub(super) fn due(&self) -> Option<Instant> {
+        self.name.as_ref()?;
         if self.is_due {
             return Some(self.checked_at);
         }
@@ -144,9 +160,9 @@ impl Engine {
         let Some(mut names) = self.names.take() else {
             return;
         };
-        if names.due().is_some_and(|due| due <= now)
-            || self.watch.due().is_some_and(|due| due <= now)
-        {
+        let is_due = names.due().is_some_and(|due| due <= now)
+            || self.watch.due().is_some_and(|due| due <= now);
+        if let Some(name) = names.name.clone().filter(|_| is_due) {
             names.checked_at = now;
             names.is_due = false;
             names
@@ -156,13 +172,13 @@ impl Engine {
                 let Some(link) = self.sockets.link(number) else {
                     continue;
                 };
-                if self.policies.terms(number).standby {
+                if link.relay.is_some() || self.policies.terms(number).standby {
                     continue;
                 }
                 let has_address = self.sockets.relay(number).is_some();
                 let is_silent = self.sockets.get(number).is_none() || self.is_silent(number);
                 if names.links[number].is_due(now, is_silent, has_address) {
-                    names.resolver.resolve(number, link.clone());
+                    names.resolver.resolve(&name, number, link.clone());
                 }
             }
         }
@@ -171,7 +187,8 @@ impl Engine {
 
     pub(super) fn apply_resolutions(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let now = Instant::now();
-        for Resolution { link, found } in self.control.take_resolutions() {
+        for resolution in self.control.take_resolutions() {
+            let Resolution { relay, link, found } = resolution;
             let name = self.policies.name(link).map(str::to_owned);
             let (Some(names), Some(name)) = (&mut self.names, name) else {
                 continue;
@@ -179,6 +196,9 @@ impl Engine {
             let Some(known) = names.links.get_mut(link) else {
                 continue;
             };
+            if names.name.as_ref() != Some(&relay) {
+                continue;
+            }
             known.is_pending = false;
             let relays = match found {
                 Ok(found) => {

@@ -1,5 +1,7 @@
 //! Configuration changes while the tunnel runs: clients and links.
 
+use std::time::Instant;
+
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::{info, warn};
 
@@ -7,6 +9,7 @@ use super::{Engine, HandshakeRole, sending};
 use crate::Link;
 use crate::keys::Clients;
 use crate::tunnel::control::Reload;
+use crate::tunnel::peer::Peer;
 
 impl Engine {
     pub(super) fn reload(&mut self, reload: Reload) {
@@ -54,6 +57,27 @@ impl Engine {
         if let HandshakeRole::Responder(responder) = &mut self.end {
             responder.set_clients(clients);
         }
+    }
+
+    /// Ends a client's session, and calls the relay with that number, if there is one.
+    pub(super) fn use_relay(&mut self, number: usize) {
+        let HandshakeRole::Initiator(dialer) = &mut self.end else {
+            return;
+        };
+        let Some(relay) = self.relays.get(number).filter(|_| number != self.relay) else {
+            return;
+        };
+        let now = Instant::now();
+        dialer.set_relay(relay.key);
+        self.sockets.replace_relays(&relay.addresses);
+        if let Some(names) = &mut self.names {
+            names.set_name(now, relay.name.clone());
+        }
+        self.relay = number;
+        self.peers[0] = Peer::new("relay".to_owned(), None, self.configs);
+        self.prune_sessions(0);
+        self.watch.check_now();
+        self.status_changed = true;
     }
 
     /// Applies a list of links. Links whose name remains keep their number and their state.
