@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup programs wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream random-scenarios worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
+.PHONY: help setup programs wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package openwrt package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream random-scenarios worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -72,6 +72,16 @@ gateway: tools ## build the gateway's binary, and exec's library, without Python
 ARCHITECTURES ?= x86_64 aarch64
 package: tools static-compiler ## build the gateway's static binaries and Debian packages, as far as this machine can
 	ARCHITECTURES="$(ARCHITECTURES)" packaging/package.sh
+
+# OpenWrt's names of architectures; a binary for aarch64 suits all of that kind.
+OPENWRT_ARCHITECTURES ?= x86_64 aarch64_generic aarch64_cortex-a53 aarch64_cortex-a72 aarch64_cortex-a76
+openwrt: ## make packages for OpenWrt (.ipk) in target/openwrt, from the static binaries of `make package`
+	@for name in $(OPENWRT_ARCHITECTURES); do \
+		case $$name in x86_64) kind=x86_64 ;; *) kind=$${name%%_*} ;; esac; \
+		binary=target/$$kind-unknown-linux-musl/release/ropewalk-gateway; \
+		test -x $$binary || $(MAKE) --no-print-directory package ARCHITECTURES=$$kind || exit 1; \
+		packaging/openwrt/ipk.sh $$binary $$name target/openwrt || exit 1; \
+	done
 
 package-test: ## install the package at both ends of two links, set it up, and use it, as root
 	@command -v nft >/dev/null || $(call apt,nftables) || true
