@@ -39,10 +39,11 @@ use crate::{Failure, option_parsers, sockets};
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options that SIGHUP reads again.
-const RELOADABLE: [&str; 10] = [
+const RELOADABLE: [&str; 11] = [
     "clients",
     "allow",
     "deny",
+    "forward",
     "streams",
     "associations",
     "rate",

@@ -37,7 +37,7 @@ use crate::{Failure, Link};
 
 const INTERFACES_CHECKED_EVERY: Duration = Duration::from_secs(1);
 
-const RELOADABLE: [&str; 4] = ["allow", "clients", "deny", "link"];
+const RELOADABLE: [&str; 5] = ["allow", "clients", "deny", "forward", "link"];
 
 /// Runs an end of a tunnel. At SIGHUP, `again` returns the options as they are then. `restart` is a command
 /// that runs this process's command line again.
@@ -87,6 +87,7 @@ pub(crate) fn hook_only(
 ) -> Result<bool, Failure> {
     let options = &arguments.hook;
     options.check_choices()?;
+    arguments.check_forwards()?;
     if !options.is_run_elsewhere() {
         options.check()?;
     }
@@ -264,6 +265,7 @@ impl RunningTunnel {
     pub(crate) fn reload(&self, arguments: &Arguments) -> Result<String, Failure> {
         match (read_peer_keys(arguments)?, self.is_relay) {
             (PeerKeys::Clients(clients), true) => {
+                arguments.check_forwards()?;
                 if let Some(hook) = &self.hook {
                     hook.run("prepare")?;
                 }
@@ -426,6 +428,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let peer_keys = read_peer_keys(arguments)?;
     arguments.hook.check_choices()?;
     arguments.hook.check()?;
+    arguments.check_forwards()?;
     arguments.service.check()?;
     quota::check(arguments.quota_state.as_deref())?;
     warn_of_blocked_dns(arguments);

@@ -4,18 +4,21 @@
 //! its connection tracking entries while a tunnel is restarted.
 
 use self::client::client;
+use self::port_forward::forwarded_ports;
 use self::relay::{relay, tracked};
 use crate::prefix::Prefix;
 use crate::target_rules::Rule;
 
 mod client;
 mod interception;
+mod port_forward;
 mod relay;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::client::KillSwitch;
 pub(crate) use self::interception::{ClientMarks, Interception};
+pub(crate) use self::port_forward::{PortForward, check_forwards};
 
 /// Settings of an end for its packet filters.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub(super) enum Firewall {
         masquerade: bool,
         /// Largest number of tracked connections for each address of a client; 0 means no limit.
         connections: u32,
+        /// Ports of the relay that lead to clients.
+        forwards: Vec<PortForward>,
         allow: Vec<Rule>,
         deny: Vec<Rule>,
     },
@@ -69,12 +74,14 @@ impl Firewall {
             Firewall::Relay {
                 masquerade,
                 connections,
+                forwards,
                 allow,
                 deny,
             } => {
                 if *connections > 0 {
                     out += &tracked(device, *connections);
                 }
+                out += &forwarded_ports(device, forwards, *connections);
                 out += &relay(device, addresses, *masquerade, (allow, deny));
             }
         }

@@ -178,6 +178,17 @@ impl Arguments {
         }
     }
 
+    /// Checks the ports that a relay forwards.
+    pub(super) fn check_forwards(&self) -> Result<(), Failure> {
+        let at = self.listen.iter();
+        let listening = at.flat_map(|at| {
+            let carriers = self.is_part.then_some(("tcp", at.port()));
+            carriers.into_iter().chain([("udp", at.port())])
+        });
+        self.hook
+            .check_forwards(&self.address, &listening.collect::<Vec<_>>())
+    }
+
     /// Returns these options with the links and the rules for targets of `other`, which SIGHUP reads again.
     pub(super) fn reloaded(&self, other: &Arguments) -> Arguments {
         Arguments {

@@ -167,6 +167,39 @@ fn second_relay_takes_over_until_the_first_is_back() {
 }
 
 #[test]
+fn forwarded_ports_reach_the_client_from_outside() {
+    let Some(machines) = machines() else { return };
+    serve(&machines.inet, WEB);
+    serve(&machines.van, "0.0.0.0:8080");
+    echo(&machines.van, "0.0.0.0:5000");
+    let forwards = "--forward tcp:80=10.9.0.2:8080 --forward udp:5000=10.9.0.2";
+    let arguments = relay_arguments(&machines, forwards);
+    let relay = machines.relay.gateway(&arguments);
+    relay.wait_for("relay listens on");
+    let _client = start_client(&machines, "");
+    wait_until_seen_as(&machines.van, WEB, RELAY);
+    let outside = &machines.attacker;
+    wait_until_seen_as(outside, &format!("{RELAY}:80"), "198.51.100.66");
+    until_answered(outside, format!("{RELAY}:5000").parse().unwrap());
+    let refused = seen_as(outside, &format!("{RELAY}:8080"));
+    assert!(refused.is_err(), "{refused:?}");
+    // The rules are in the hook's table, and go with it.
+    let purge = format!("{arguments} --run-hook purge");
+    let done = machines.relay.output(&purge);
+    assert!(done.status.success(), "{done:?}");
+    let tables = machines
+        .relay
+        .command("nft")
+        .args(["list", "ruleset"])
+        .output()
+        .unwrap();
+    assert!(
+        !String::from_utf8_lossy(&tables.stdout).contains("dnat"),
+        "{tables:?}"
+    );
+}
+
+#[test]
 fn blocked_udp_uses_tcp_until_udp_passes() {
     let Some(machines) = machines() else { return };
     echo(&machines.inet, "9.9.9.10:5000");

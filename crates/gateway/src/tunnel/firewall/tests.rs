@@ -23,6 +23,7 @@ fn of_relay(allow: &[&str], deny: &[&str], masquerade: bool) -> String {
     let relay = Firewall::Relay {
         masquerade,
         connections: 4096,
+        forwards: Vec::new(),
         allow: rules(allow),
         deny: rules(deny),
     };
@@ -160,6 +161,7 @@ fn connections_of_each_client_are_bounded_in_both_families() {
     let unbounded = Firewall::Relay {
         masquerade: true,
         connections: 0,
+        forwards: Vec::new(),
         allow: Vec::new(),
         deny: Vec::new(),
     };
@@ -172,6 +174,37 @@ fn networks_of_omits_networks_within_others() {
     let all = addresses(&["10.9.0.1/24", "10.9.0.5/32", "10.9.0.9/24", "10.8.0.1/16"]);
     let all: Vec<&Prefix> = all.iter().collect();
     assert_eq!(networks_of(&all), "10.9.0.0/24, 10.8.0.0/16");
+}
+
+#[test]
+fn forwarded_ports_are_translated_before_routing() {
+    let relay = Firewall::Relay {
+        masquerade: true,
+        connections: 7,
+        forwards: ["tcp:443=10.9.0.2:8443", "udp:5000-5010=fd00:9::2"]
+            .map(|text| text.parse().unwrap())
+            .into(),
+        allow: Vec::new(),
+        deny: Vec::new(),
+    };
+    let text = relay.ruleset("rope0", &addresses(&["10.9.0.1/24", "fd00:9::1/64"]));
+    let arriving = "iifname != { \"rope0\", \"lo\" } meta nfproto";
+    assert_eq!(
+        chain_of(&text, "forwarded_ports")[1..],
+        [
+            format!(
+                "{arriving} ipv4 fib daddr type local tcp dport 443-443 dnat ip to 10.9.0.2:8443"
+            ),
+            format!(
+                "{arriving} ipv6 fib daddr type local udp dport 5000-5010 dnat ip6 to fd00:9::2"
+            ),
+        ]
+    );
+    assert!(
+        chain_of(&text, "forwarded_bound")[1].ends_with("{ ip daddr ct count over 7 } drop"),
+        "{text}"
+    );
+    assert!(!of_relay(&[], &[], true).contains("forwarded_"));
 }
 
 #[test]

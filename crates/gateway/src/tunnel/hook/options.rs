@@ -14,7 +14,9 @@ use crate::links::Egress;
 use crate::option_parsers;
 use crate::prefix::Prefix;
 use crate::target_rules::Rule;
-use crate::tunnel::firewall::{ClientMarks, Firewall, Interception, KillSwitch};
+use crate::tunnel::firewall::{
+    ClientMarks, Firewall, Interception, KillSwitch, PortForward, check_forwards,
+};
 
 const EXECUTABLE: u32 = 0o111;
 const MAX_TABLE: u32 = u32::MAX - 1;
@@ -93,6 +95,11 @@ pub(crate) struct RelayForwarding {
     /// client. Packets that would open another one are dropped. 0 means no limit.
     #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
     client_connections: u32,
+    /// Hook of a relay: ports of this machine that lead to an address of a client, such as
+    /// tcp:443=10.9.0.2, tcp:8080=10.9.0.2:80 or udp:5000-5010=10.9.0.2. The client sees the address of
+    /// the remote host. Repeat for several ports.
+    #[arg(long, value_name = "PROTOCOL:PORTS=ADDRESS", requires = "hook")]
+    forward: Vec<PortForward>,
 }
 
 /// Parses the number of a routing table. The kernel's own are 253 to 255, and a client also uses the next one.
@@ -184,6 +191,15 @@ impl HookOptions {
         Ok(())
     }
 
+    /// Checks the forwarded ports of a relay with these addresses that listens at these protocols and ports.
+    pub fn check_forwards(
+        &self,
+        addresses: &[Prefix],
+        listening: &[(&str, u16)],
+    ) -> Result<(), Failure> {
+        check_forwards(&self.forwarding.forward, addresses, listening).map_err(Failure::input)
+    }
+
     /// Checks that the hook exists and is executable.
     pub fn check(&self) -> Result<(), Failure> {
         let Some(program) = &self.program.hook else {
@@ -203,9 +219,13 @@ impl HookOptions {
         }
     }
 
-    /// Returns these options with the rules for targets of `other`, which SIGHUP reads again.
+    /// Returns these options with the rules for targets and the forwarded ports of `other`, which SIGHUP reads again.
     pub fn with_rules_of(&self, other: &HookOptions) -> HookOptions {
         HookOptions {
+            forwarding: RelayForwarding {
+                forward: other.forwarding.forward.clone(),
+                ..self.forwarding.clone()
+            },
             allow: other.allow.clone(),
             deny: other.deny.clone(),
             ..self.clone()
@@ -267,6 +287,7 @@ impl HookOptions {
             true => Some(Firewall::Relay {
                 masquerade: self.forwarding.masquerade,
                 connections: self.forwarding.client_connections,
+                forwards: self.forwarding.forward.clone(),
                 allow: self.allow.clone(),
                 deny: self.deny.clone(),
             }),
@@ -309,6 +330,10 @@ impl HookOptions {
                 ("ROPEWALK_INTERCEPT_MARK", if_intercepted(marks.intercepted)),
                 ("ROPEWALK_BYPASS_MARK", if_intercepted(marks.bypassing)),
                 ("ROPEWALK_MASQUERADE", flag(self.forwarding.masquerade)),
+                (
+                    "ROPEWALK_FORWARD",
+                    flag(!self.forwarding.forward.is_empty()),
+                ),
             ],
             firewall,
             addresses: variables.addresses,
