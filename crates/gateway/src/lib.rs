@@ -73,6 +73,7 @@ mod client;
 mod configuration;
 mod control;
 pub mod datagram;
+mod datagram_reader;
 mod exec;
 mod failure;
 mod fair_rate_limiter;

@@ -9,6 +9,7 @@ use tokio::net::{TcpStream, UdpSocket};
 use super::socks5;
 use crate::association::Stream;
 use crate::datagram::{self, MAX_PAYLOAD};
+use crate::datagram_reader::DatagramReader;
 use crate::request::{Request, Status, Target};
 use crate::uplink::Relays;
 
@@ -47,9 +48,8 @@ async fn open(control: &TcpStream) -> io::Result<UdpSocket> {
 async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
     // The address of the program's socket is learnt from its first datagram.
     let mut packet = vec![0; MAX_PAYLOAD + 3 + Target::MAX_LEN];
-    let mut pieces = Vec::new();
-    let mut waiting = Vec::new();
     let mut program = None;
+    let mut reader = DatagramReader::default();
     loop {
         tokio::select! {
             received = socket.recv_from(&mut packet) => {
@@ -66,22 +66,13 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
                     stream.write(bytes.into()).await.ok()?;
                 }
             }
-            more = stream.read(&mut pieces) => {
-                more.ok().filter(|more| *more)?;
-                for piece in pieces.drain(..) {
-                    waiting.extend_from_slice(&piece);
+            more = reader.read(stream, |datagram| {
+                if let Some(program) = program {
+                    let mut bytes = Vec::with_capacity(datagram.payload.len() + 8);
+                    socks5::emit_datagram(&datagram.peer, datagram.payload, &mut bytes);
+                    let _ = socket.try_send_to(&bytes, program);
                 }
-                let mut done = 0;
-                while let Some((datagram, len)) = datagram::parse(&waiting[done..]).ok()? {
-                    done += len;
-                    if let Some(program) = program {
-                        let mut bytes = Vec::with_capacity(len + 8);
-                        socks5::emit_datagram(&datagram.peer, datagram.payload, &mut bytes);
-                        let _ = socket.try_send_to(&bytes, program);
-                    }
-                }
-                waiting.drain(..done);
-            }
+            }) => more.then_some(())?,
         }
     }
 }
