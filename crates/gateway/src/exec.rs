@@ -1,4 +1,4 @@
-//! `exec`: runs an unmodified program whose connections pass through the gateway.
+//! `exec`: runs an unmodified program whose connections and datagrams pass through the gateway.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,10 +10,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use tracing::warn;
 
 use crate::Failure;
 use crate::control::{answering, check, default_path};
+use crate::output;
 use elf::Elf;
 
 mod elf;
@@ -21,14 +23,14 @@ mod program;
 
 const LIBRARY: &str = "libropewalk_preload.so";
 
-/// Run a program whose TCP connections go through the gateway.
+/// Run a program whose TCP connections and UDP datagrams go through the gateway.
 ///
 /// A preloaded library (LD_PRELOAD) takes over the socket calls of the program and of the programs that
 /// it starts. Names are resolved at the relay. Ports on which the program listens are offered to the
-/// other end if the gateway accepts streams. Loopback connections are left alone.
+/// other end if the gateway accepts streams. Loopback connections and datagrams are left alone.
 ///
 /// Static programs and Go programs ignore the library. Use SOCKS5, HTTP CONNECT, the transparent proxy
-/// or the tunnel for them. UDP is left alone, including DNS queries that a program sends itself.
+/// or the tunnel for them.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ropewalk-gateway exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
@@ -39,15 +41,52 @@ pub(crate) struct Arguments {
     /// Library to preload. Default: libropewalk_preload.so, next to this program or in ../lib/ropewalk.
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// Network to which the program connects without the gateway. Repeat for several networks.
+    /// Network that the program reaches without the gateway. Repeat for several networks.
     #[arg(long, value_name = "ADDRESS[/BITS]", value_parser = network)]
     direct: Vec<String>,
-    /// Refuse UDP except to loopback and to the networks of --direct.
-    #[arg(long)]
+    /// Treatment of UDP datagrams except to loopback and to the networks of --direct.
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = Udp::Carry)]
+    udp: Udp,
+    /// Older name of --udp refuse.
+    #[arg(long, conflicts_with = "udp")]
     refuse_udp: bool,
     /// Program to run, with its arguments.
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
+}
+
+/// Treatment of UDP datagrams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Udp {
+    /// The gateway carries them, DNS queries included.
+    Carry,
+    /// They are sent without the gateway.
+    Direct,
+    /// They fail with ENETUNREACH.
+    Refuse,
+}
+
+impl Udp {
+    /// Returns the word by which the library knows it.
+    fn word(self) -> &'static str {
+        match self {
+            Udp::Carry => "carry",
+            Udp::Direct => "direct",
+            Udp::Refuse => "refuse",
+        }
+    }
+}
+
+impl Arguments {
+    fn udp(&self) -> Udp {
+        match self.refuse_udp {
+            true => {
+                warn!("--refuse-udp is the older name of --udp refuse");
+                Udp::Refuse
+            }
+            false => self.udp,
+        }
+    }
 }
 
 /// Replaces this process by the program, which keeps its signals and terminal. Returns only on failure.
@@ -73,11 +112,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD")));
     command.env("ROPEWALK_EXEC_CONTROL", control);
     command.env("ROPEWALK_EXEC_DIRECT", arguments.direct.join(","));
-    if arguments.refuse_udp {
-        command.env("ROPEWALK_EXEC_REFUSE_UDP", "1");
-    } else {
-        command.env_remove("ROPEWALK_EXEC_REFUSE_UDP");
-    }
+    command.env("ROPEWALK_EXEC_UDP", arguments.udp().word());
+    // Warnings are written by another thread, which the program replaces too.
+    output::settle();
     let error = command.exec();
     Err(Failure::run(format!("{}: {error}", path.display())))
 }

@@ -54,13 +54,14 @@ fn text(bytes: &[u8]) -> &str {
 fn exec_passes_environment_exit_status_and_signals() {
     let setup = Setup::new();
     let script = "echo $0 $1; echo $LD_PRELOAD; echo $ROPEWALK_EXEC_CONTROL; \
-                  echo $ROPEWALK_EXEC_DIRECT; echo $ROPEWALK_EXEC_REFUSE_UDP; echo $HERE; exit 7";
+                  echo $ROPEWALK_EXEC_DIRECT; echo $ROPEWALK_EXEC_UDP; echo $HERE; exit 7";
     let options = [
         "--direct",
         "10.0.0.0/8",
         "--direct",
         "2001:db8::1",
-        "--refuse-udp",
+        "--udp",
+        "refuse",
     ];
     let done = setup.exec(
         &options,
@@ -72,7 +73,7 @@ fn exec_passes_environment_exit_status_and_signals() {
     assert_eq!(
         text(&done.stdout),
         format!(
-            "name one word\n{}\n{}\n10.0.0.0/8,2001:db8::1\n1\nyes\n",
+            "name one word\n{}\n{}\n10.0.0.0/8,2001:db8::1\nrefuse\nyes\n",
             library.display(),
             control.display(),
         )
@@ -146,4 +147,29 @@ fn exec_without_gateway_runs_nothing() {
         "{done:?}"
     );
     assert!(done.stdout.is_empty(), "{done:?}");
+}
+
+#[test]
+fn udp_option_sets_the_treatment_and_its_older_name_warns() {
+    let setup = Setup::new();
+    let treatment = |options: &[&str]| {
+        let done = setup.exec(options, &["sh", "-c", "echo $ROPEWALK_EXEC_UDP"]);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        (
+            text(&done.stdout).trim().to_owned(),
+            text(&done.stderr).to_owned(),
+        )
+    };
+    for (options, expected) in [
+        (&[][..], "carry"),
+        (&["--udp", "direct"], "direct"),
+        (&["--udp", "refuse"], "refuse"),
+    ] {
+        assert_eq!(treatment(options), (expected.to_owned(), String::new()));
+    }
+    let (word, warning) = treatment(&["--refuse-udp"]);
+    assert_eq!(word, "refuse");
+    assert!(warning.contains("--udp refuse"), "{warning}");
+    let both = setup.exec(&["--udp", "carry", "--refuse-udp"], &["true"]);
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
 }

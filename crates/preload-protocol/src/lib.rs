@@ -21,6 +21,16 @@
 //! 5. With `"wait": true`, for a blocking connect(), the gateway sends the result on the same connection:
 //!    `{"done": {}}` or `{"refused": {"reason": "connection-refused"}}`.
 //!
+//! A program's datagrams stay the program's own: the library changes addresses, not payloads.
+//!
+//! 1. `{"datagrams": {"target": "192.0.2.1:53"}}`, with the program's socket attached, precedes the first
+//!    datagram to a target. The gateway answers `{"endpoint": {"at": "127.192.0.0:40002"}}`.
+//! 2. The library sends or connects to that address. The gateway has one socket at this port for each socket
+//!    of a program, and one address of [`ENDPOINTS`] for each target. It ignores datagrams of other sockets.
+//! 3. Datagrams of the target arrive from the same address. The library returns the target in its place, which
+//!    it requests with `sender` if it does not remember it.
+//! 4. The gateway forgets the socket once no process has it open.
+//!
 //! Both ends use these types. The crate is small, since every program that runs with the library loads it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -36,6 +46,11 @@ pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 3);
 /// As [`LISTENERS`], for IPv6-only sockets (IPV6_V6ONLY): a program may have both at the same port.
 pub const LISTENERS_V6ONLY: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 6);
 
+/// First of the loopback addresses for the targets of datagrams, 127.192.0.0/10.
+pub const ENDPOINTS: Ipv4Addr = Ipv4Addr::new(127, 192, 0, 0);
+/// Length of the prefix of [`ENDPOINTS`].
+pub const ENDPOINT_BITS: u32 = 10;
+
 /// First address of the pool for names, 198.18.0.0/15 (RFC 2544).
 pub const POOL_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
 /// First address of the pool for names, 2001:2::/48 (RFC 5180).
@@ -48,6 +63,13 @@ pub fn in_pool(address: IpAddr) -> bool {
         IpAddr::V4(v4) => v4.to_bits() >> 17 == POOL_V4.to_bits() >> 17,
         IpAddr::V6(v6) => v6.to_bits() >> 80 == POOL_V6.to_bits() >> 80,
     }
+}
+
+/// Whether it may stand for the target of datagrams.
+#[must_use]
+pub fn is_endpoint(address: Ipv4Addr) -> bool {
+    let differ = address.to_bits() ^ ENDPOINTS.to_bits();
+    differ.leading_zeros() >= ENDPOINT_BITS
 }
 
 /// Request of the library.
@@ -90,6 +112,20 @@ pub enum Request {
         /// The gateway's end, the program's peer.
         at: SocketAddr,
     },
+    /// Prepares datagrams of a UDP socket, attached as SCM_RIGHTS and bound, to a target. Answered by
+    /// [`Answer::Endpoint`], by [`Answer::Address`] if the socket reaches that address itself, or by
+    /// [`Answer::Refused`].
+    Datagrams {
+        /// Target, as the program gave it; an address of the pool means its name.
+        target: SocketAddr,
+    },
+    /// Requests the target under an address of [`ENDPOINTS`]. Answered by [`Answer::Address`].
+    Sender {
+        /// Cookie of the program's socket.
+        cookie: u64,
+        /// The address, with the gateway's port.
+        at: SocketAddr,
+    },
     /// Requests an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if invalid.
     Resolve {
         /// The name, not an address.
@@ -120,10 +156,15 @@ pub enum Answer {
         /// Why.
         reason: Reason,
     },
-    /// The target of a socket.
+    /// The target of a socket, or a sender of datagrams.
     Address {
-        /// As the program gave it to connect().
+        /// As the program gave it.
         address: SocketAddr,
+    },
+    /// Address for the datagrams of a socket to the target.
+    Endpoint {
+        /// An address of [`ENDPOINTS`].
+        at: SocketAddr,
     },
     /// Client behind the gateway's end.
     Client {
@@ -188,6 +229,16 @@ mod tests {
         let text = r#"{"refused":{"reason":"connection-refused"}}"#;
         assert_eq!(serde_json::to_string(&refused).unwrap(), text);
         assert_eq!(serde_json::from_str::<Answer>(text).unwrap(), refused);
+    }
+
+    #[test]
+    fn endpoints_are_a_network() {
+        for ip in ["127.192.0.0", "127.255.255.255"] {
+            assert!(is_endpoint(ip.parse().unwrap()), "{ip}");
+        }
+        for ip in ["127.191.255.255", "127.82.87.2", "128.192.0.0"] {
+            assert!(!is_endpoint(ip.parse().unwrap()), "{ip}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ const LONGEST: usize = 1024;
 
 /// Sends one request and waits for the answer. Fails like [`Line::open`] and [`Line::ask`].
 pub(crate) fn ask(settings: &Settings, request: &Request) -> Result<Answer, Errno> {
-    Line::open(settings)?.ask(request)
+    Line::open(settings)?.ask(request, None)
 }
 
 pub(crate) struct Line {
@@ -43,9 +43,14 @@ impl Line {
         Ok(Line { socket })
     }
 
-    /// Sends a request and waits for the answer. Fails like [`Line::send`] and [`Line::answer`].
-    pub(crate) fn ask(&self, request: &Request) -> Result<Answer, Errno> {
-        self.send(request, None)?;
+    /// Sends a request, with a descriptor attached if there is one, and waits for the answer. Fails like
+    /// [`Line::send`] and [`Line::answer`].
+    pub(crate) fn ask(
+        &self,
+        request: &Request,
+        with: Option<BorrowedFd<'_>>,
+    ) -> Result<Answer, Errno> {
+        self.send(request, with)?;
         loop {
             match self.answer() {
                 Err(Errno::INTR) => {}
@@ -100,6 +105,14 @@ impl Line {
 
     pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), Errno> {
         set_socket_timeout(&self.socket, Timeout::Recv, timeout)
+    }
+}
+
+/// Without the gateway, the network is unreachable; errors of the process itself are reported unchanged.
+pub(crate) fn gone(errno: Errno) -> Errno {
+    match errno {
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,
+        _ => Errno::NETUNREACH,
     }
 }
 

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
-use libc::{addrinfo, hostent, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{addrinfo, hostent, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 use rustix::io::Errno;
 
 /// Declares functions that call the next one of their name; `or` is the result if there is none.
@@ -80,6 +80,10 @@ next! {
     fn getpeername(fd: c_int, address: *mut sockaddr, length: *mut socklen_t) -> c_int, or -1;
     fn getsockopt(fd: c_int, level: c_int, option: c_int, value: *mut c_void, length: *mut socklen_t) -> c_int, or -1;
     fn setsockopt(fd: c_int, level: c_int, option: c_int, value: *const c_void, length: socklen_t) -> c_int, or -1;
+    fn recvfrom(fd: c_int, buffer: *mut c_void, room: size_t, flags: c_int, address: *mut sockaddr, length: *mut socklen_t) -> ssize_t, or -1;
+    fn __recvfrom_chk(fd: c_int, buffer: *mut c_void, room: size_t, size: size_t, flags: c_int, address: *mut sockaddr, length: *mut socklen_t) -> ssize_t, or -1;
+    fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t, or -1;
+    fn recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut timespec) -> c_int, or -1;
     fn sendto(fd: c_int, data: *const c_void, size: size_t, flags: c_int, address: *const sockaddr, length: socklen_t) -> ssize_t, or -1;
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t, or -1;
     fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int, or -1;

@@ -8,11 +8,12 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_ipv6_v6only, socket_cookie, socket_error, socket_timeout};
 use rustix::net::{connect as kernel_connect, connect_unspec};
 
-use crate::control::{self, Line, errno};
+use crate::control::{self, Line, errno, gone};
+use crate::datagrams;
 use crate::next::no_deferred_connect;
-use crate::settings::Settings;
+use crate::settings::{Settings, Udp};
 use crate::socket::{self, Family, Kind};
-use ropewalk_preload_protocol::{Answer, Request, in_pool};
+use ropewalk_preload_protocol::{Answer, Request};
 
 /// Decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(crate) enum Verdict {
     Kernel,
     /// Leave it to the kernel: the socket is connecting; if it fails, [`failure`] has the reason.
     Resume,
+    /// Leave it to the kernel, with this address in place of the target.
+    Redirect(SocketAddr),
     Done,
     Failed(Errno),
 }
@@ -33,7 +36,8 @@ pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: Socke
     }
     let family = match Kind::of(socket) {
         Kind::Tcp(family) => family,
-        Kind::Datagram => return datagram(settings, target),
+        Kind::Udp(family) => return datagrams::redirect(settings, socket, family, target),
+        Kind::Datagram => return datagrams::without_gateway(settings, target.ip()),
         Kind::Other => return Verdict::Kernel,
     };
     if matches!(
@@ -67,23 +71,18 @@ pub(crate) fn send(
             Verdict::Resume => Verdict::Kernel,
             verdict => verdict,
         },
-        Kind::Datagram => datagram(settings, target),
+        Kind::Udp(family) => datagrams::redirect(settings, socket, family, target),
+        Kind::Datagram => datagrams::without_gateway(settings, target.ip()),
         _ => Verdict::Kernel,
     }
 }
 
-/// Whether connections of this socket may go through the gateway.
-pub(crate) fn is_carried(socket: BorrowedFd<'_>) -> bool {
-    matches!(Kind::of(socket), Kind::Tcp(_))
-}
-
-/// Decides on a datagram: it cannot reach the pool; other UDP is left alone unless refused.
-fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
-    let refused = in_pool(target.ip()) || settings.refuse_udp;
-    if refused && settings.carries(target.ip()) {
-        Verdict::Failed(Errno::NETUNREACH)
-    } else {
-        Verdict::Kernel
+/// Whether connections or datagrams of this socket may go through the gateway.
+pub(crate) fn is_carried(settings: &Settings, socket: BorrowedFd<'_>) -> bool {
+    match Kind::of(socket) {
+        Kind::Tcp(_) => true,
+        Kind::Udp(_) => settings.udp == Udp::Carry,
+        Kind::Datagram | Kind::Other => false,
     }
 }
 
@@ -127,7 +126,7 @@ fn carry(
         wait,
     };
     let line = Line::open(settings).map_err(gone)?;
-    let at = match line.ask(&request).map_err(gone)? {
+    let at = match line.ask(&request, None).map_err(gone)? {
         Answer::Hold { at } => family.spell(at).ok_or(Errno::PROTO)?,
         Answer::Refused { reason } => return Err(errno(reason)),
         _ => return Err(Errno::PROTO),
@@ -186,12 +185,4 @@ fn give_up(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     connect_unspec(socket)?;
     let _ = socket_error(socket);
     Err(Errno::NETUNREACH)
-}
-
-/// Without the gateway, the network is unreachable; errors of the process itself are reported unchanged.
-fn gone(errno: Errno) -> Errno {
-    match errno {
-        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,
-        _ => Errno::NETUNREACH,
-    }
 }

@@ -8,14 +8,25 @@ use std::sync::OnceLock;
 const CONTROL: &str = "ROPEWALK_EXEC_CONTROL";
 /// Direct networks, whose connections bypass the gateway, as `ADDRESS/BITS` separated by commas.
 const DIRECT: &str = "ROPEWALK_EXEC_DIRECT";
-/// Set if UDP is refused except to direct networks.
-const REFUSE_UDP: &str = "ROPEWALK_EXEC_REFUSE_UDP";
+/// Treatment of UDP except to direct networks: `refuse`, `direct`, or else the gateway carries it.
+const UDP: &str = "ROPEWALK_EXEC_UDP";
+
+/// Treatment of UDP to addresses that are not direct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Udp {
+    /// The gateway carries it.
+    Carry,
+    /// It is sent as without `exec`.
+    Direct,
+    /// It fails.
+    Refuse,
+}
 
 /// Selection of the connections that go through the gateway, and the gateway's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) control: PathBuf,
-    pub(crate) refuse_udp: bool,
+    pub(crate) udp: Udp,
     direct: Vec<Network>,
 }
 
@@ -30,7 +41,7 @@ impl Settings {
         let direct = env::var(DIRECT).unwrap_or_default();
         Some(Settings {
             control: env::var_os(CONTROL)?.into(),
-            refuse_udp: env::var_os(REFUSE_UDP).is_some(),
+            udp: Udp::parse(&env::var(UDP).unwrap_or_default()),
             direct: direct.split(',').filter_map(Network::parse).collect(),
         })
     }
@@ -44,6 +55,16 @@ impl Settings {
             IpAddr::V6(v6) => v6.is_loopback() || v6.is_unspecified() || v6.is_unicast_link_local(),
         };
         !here && !self.direct.iter().any(|network| network.contains(ip))
+    }
+}
+
+impl Udp {
+    fn parse(text: &str) -> Udp {
+        match text {
+            "direct" => Udp::Direct,
+            "refuse" => Udp::Refuse,
+            _ => Udp::Carry,
+        }
     }
 }
 
@@ -87,7 +108,7 @@ mod tests {
     fn carried(direct: &str, ip: &str) -> bool {
         let settings = Settings {
             control: PathBuf::new(),
-            refuse_udp: false,
+            udp: Udp::Carry,
             direct: direct.split(',').filter_map(Network::parse).collect(),
         };
         settings.carries(ip.parse().unwrap())

@@ -12,7 +12,9 @@ use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, ipproto};
 pub(crate) enum Kind {
     /// TCP over IPv4, or over IPv6.
     Tcp(Family),
-    /// UDP, or a ping socket.
+    /// UDP over IPv4, or over IPv6.
+    Udp(Family),
+    /// Other datagrams: a ping socket (icmp(7)), or UDP-Lite.
     Datagram,
     /// Anything else, and descriptors that are not sockets.
     Other,
@@ -33,6 +35,7 @@ impl Kind {
         };
         match (socket_type(socket), socket_protocol(socket)) {
             (Ok(SocketType::STREAM), Ok(Some(ipproto::TCP))) => Kind::Tcp(family),
+            (Ok(SocketType::DGRAM), Ok(Some(ipproto::UDP))) => Kind::Udp(family),
             (Ok(SocketType::DGRAM), _) => Kind::Datagram,
             _ => Kind::Other,
         }
@@ -119,7 +122,7 @@ mod tests {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         assert_eq!(Kind::of(tcp.as_fd()), Kind::Tcp(Family::V4));
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-        assert_eq!(Kind::of(udp.as_fd()), Kind::Datagram);
+        assert_eq!(Kind::of(udp.as_fd()), Kind::Udp(Family::V4));
         assert_eq!(Kind::of(std::io::stdin().as_fd()), Kind::Other);
     }
 

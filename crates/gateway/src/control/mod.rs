@@ -205,14 +205,14 @@ async fn answer<F: Connector>(
     programs: Option<(Arc<Programs>, Arc<F>)>,
     mut connection: ControlConnection,
 ) -> io::Result<()> {
-    let (received, _) = timeout(TIMEOUT, connection.read()).await??;
+    let (received, socket) = timeout(TIMEOUT, connection.read()).await??;
     match (received, programs) {
         (ControlRequest::Gateway(GatewayRequest::Status {}), _) => {
             connection.answer(&meter.document()).await
         }
         (ControlRequest::Program(request), Some((programs, connector))) => {
             programs
-                .serve(connector.as_ref(), connection, request)
+                .serve(connector.as_ref(), connection, request, socket)
                 .await
         }
         (ControlRequest::Program(_), None) => Err(io::ErrorKind::Unsupported.into()),

@@ -9,13 +9,18 @@ use std::sync::{Arc, Mutex};
 
 mod connector;
 mod control_connection;
+mod datagrams;
+mod endpoint_socket;
+mod endpoints;
 mod name_pool;
 mod servers;
+mod socket_watch;
 mod syn_hold;
 
-pub use connector::Connector;
 pub(crate) use connector::LocalConnector;
+pub use connector::{Connector, DatagramChannel};
 pub use control_connection::ControlConnection;
+use datagrams::DatagramSockets;
 use name_pool::NamePool;
 pub use servers::ClientEntry;
 pub(crate) use servers::Servers;
@@ -33,6 +38,7 @@ const FAILURES: usize = 1024;
 pub struct Programs {
     hold: SynHold,
     servers: Option<Arc<Servers>>,
+    datagrams: DatagramSockets,
     pool: Mutex<NamePool>,
     targets: Mutex<HashMap<u64, SocketAddr>>,
     failures: Mutex<VecDeque<(u64, Reason)>>,
@@ -40,11 +46,12 @@ pub struct Programs {
 
 impl Programs {
     /// Creates the state without programs. Where no stream arrives (`may_listen` is false), programs may not
-    /// listen. Fails like `SynHold::new`.
+    /// listen. Fails like `SynHold::new` and `DatagramSockets::new`.
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
             hold: SynHold::new()?,
             servers: may_listen.then(Arc::default),
+            datagrams: DatagramSockets::new()?,
             pool: Mutex::new(NamePool::new(NamePool::LARGEST)),
             targets: Mutex::default(),
             failures: Mutex::default(),
@@ -56,14 +63,16 @@ impl Programs {
         self.servers.as_ref()
     }
 
-    /// Answers the first request of a control connection. For [`Request::Connect`] this lasts until the
-    /// program's connection has ended. Errors: the library has closed the connection, or violated the
-    /// protocol.
+    /// Answers the first request of a control connection, which may have a socket attached. For
+    /// [`Request::Connect`] this lasts until the program's connection has ended, and for the first
+    /// [`Request::Datagrams`] of a socket until the program has closed it. Errors: the library has closed the
+    /// connection, or violated the protocol.
     pub async fn serve(
         &self,
         connector: &impl Connector,
         mut connection: ControlConnection,
         request: Request,
+        socket: Option<OwnedFd>,
     ) -> io::Result<()> {
         let answer = match request {
             Request::Connect {
@@ -75,6 +84,16 @@ impl Programs {
                     .connect(connector, connection, target, cookie, wait)
                     .await;
             }
+            Request::Datagrams { target } => {
+                let socket = socket.ok_or(io::ErrorKind::InvalidData)?;
+                return self
+                    .carry_datagrams(connector, connection, target, socket)
+                    .await;
+            }
+            Request::Sender { cookie, at } => match self.datagrams.sender(cookie, at) {
+                Some(address) => Answer::Address { address },
+                None => Answer::Unknown {},
+            },
             Request::Started {} => Answer::Unknown {},
             Request::Target { cookie } => match lock(&self.targets).get(&cookie) {
                 Some(&address) => Answer::Address { address },
@@ -148,6 +167,35 @@ impl Programs {
         drop(connection);
         if let Some((stream, program, _entry)) = connected {
             connector.carry(stream, program).await;
+        }
+        Ok(())
+    }
+
+    async fn carry_datagrams(
+        &self,
+        connector: &impl Connector,
+        mut connection: ControlConnection,
+        given: SocketAddr,
+        socket: OwnedFd,
+    ) -> io::Result<()> {
+        let Some(target) = self.target_of(given) else {
+            let reason = Reason::HostUnreachable;
+            return connection.answer(&refused(reason)).await;
+        };
+        match connector.own_route(&target).await {
+            Ok(None) => {}
+            Ok(Some(address)) => return connection.answer(&Answer::Address { address }).await,
+            Err(reason) => return connection.answer(&refused(reason)).await,
+        }
+        let (at, new) = match self.datagrams.endpoint(socket, given, target) {
+            Ok(endpoint) => endpoint,
+            Err(reason) => return connection.answer(&refused(reason)).await,
+        };
+        // Even if this library has gone, another process may use the socket.
+        let _ = connection.answer(&Answer::Endpoint { at }).await;
+        drop(connection);
+        if let Some(new) = new {
+            new.carry(connector).await;
         }
         Ok(())
     }

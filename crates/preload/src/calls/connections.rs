@@ -1,16 +1,20 @@
-//! socket, connect, getpeername, SO_ERROR; and TCP Fast Open, which also connects.
+//! socket, connect, getpeername, SO_ERROR, and the choice of an interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
 use std::mem;
 
-use libc::{msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{sockaddr, socklen_t};
 use rustix::io::Errno;
 
 use super::{borrowed, ruled};
 use crate::outgoing::{self, Verdict};
-use crate::{c_address, incoming, next, socket};
+use crate::{c_address, datagrams, incoming, next, socket};
 use ropewalk_preload_protocol::{CLIENTS, HOLD};
+
+/// Interface of a socket's datagrams (ip(7); include/uapi/linux/in.h and in6.h).
+const IP_UNICAST_IF: c_int = 50;
+const IPV6_UNICAST_IF: c_int = 76;
 
 /// As socket(2), but Multipath TCP becomes TCP: the gateway uses several paths.
 #[unsafe(no_mangle)]
@@ -51,6 +55,11 @@ unsafe extern "C-unwind" fn connect(
             }
             result
         }
+        Some(Verdict::Redirect(at)) => {
+            let (at, length) = c_address::to_c(at);
+            // SAFETY: the address lives until the call is over.
+            unsafe { next::connect(fd, (&raw const at).cast(), length as socklen_t) }
+        }
         // SAFETY: as above.
         Some(Verdict::Kernel) | None => unsafe { next::connect(fd, address, length) },
     }
@@ -67,7 +76,7 @@ unsafe extern "C-unwind" fn getpeername(
         match socket::peer(socket)? {
             (HOLD, _) => outgoing::target(settings, socket),
             peer @ (CLIENTS, _) => incoming::client(settings, socket, peer),
-            _ => None,
+            _ => datagrams::peer(settings, socket),
         }
     });
     if let Some(peer) = peer
@@ -110,7 +119,7 @@ unsafe extern "C-unwind" fn getsockopt(
     result
 }
 
-/// As setsockopt(2), but TCP is not bound to an interface, from which it could not reach loopback.
+/// As setsockopt(2), but a socket is not bound to an interface, from which it could not reach loopback.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
@@ -119,76 +128,19 @@ unsafe extern "C-unwind" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
-    let bind = matches!(option, libc::SO_BINDTODEVICE | libc::SO_BINDTOIFINDEX);
-    if level == libc::SOL_SOCKET
-        && bind
-        && ruled(|_| Some(outgoing::is_carried(borrowed(fd)?))) == Some(true)
-    {
+    let bind = matches!(
+        (level, option),
+        (
+            libc::SOL_SOCKET,
+            libc::SO_BINDTODEVICE | libc::SO_BINDTOIFINDEX
+        ) | (libc::IPPROTO_IP, IP_UNICAST_IF)
+            | (libc::IPPROTO_IPV6, IPV6_UNICAST_IF)
+    );
+    if bind && ruled(|settings| Some(outgoing::is_carried(settings, borrowed(fd)?))) == Some(true) {
         return 0;
     }
     // SAFETY: the program's own arguments.
     unsafe { next::setsockopt(fd, level, option, value, length) }
-}
-
-/// As sendto(2). Fast open (MSG_FASTOPEN, tcp(7)) connects first.
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn sendto(
-    fd: c_int,
-    data: *const c_void,
-    size: size_t,
-    flags: c_int,
-    address: *const sockaddr,
-    length: socklen_t,
-) -> ssize_t {
-    if address.is_null() {
-        // SAFETY: the program's own arguments.
-        return unsafe { next::sendto(fd, data, size, flags, address, length) };
-    }
-    // SAFETY: the program's own arguments.
-    match unsafe { super::datagrams::verdict(fd, address, length, flags) } {
-        Verdict::Failed(errno) => {
-            next::set_errno(errno);
-            -1
-        }
-        Verdict::Done => {
-            let flags = flags & !libc::MSG_FASTOPEN;
-            // SAFETY: as above; a connected socket needs no address.
-            unsafe { next::sendto(fd, data, size, flags, std::ptr::null(), 0) }
-        }
-        // SAFETY: as above.
-        _ => unsafe { next::sendto(fd, data, size, flags, address, length) },
-    }
-}
-
-/// As sendmsg(2), with fast open as in sendto.
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the program guarantees a message, or null, which the kernel refuses.
-    let (address, length) = match unsafe { message.as_ref() } {
-        Some(message) if !message.msg_name.is_null() => (message.msg_name, message.msg_namelen),
-        // SAFETY: the program's own arguments.
-        _ => return unsafe { next::sendmsg(fd, message, flags) },
-    };
-    // SAFETY: the message says that the address is there.
-    match unsafe { super::datagrams::verdict(fd, address.cast(), length, flags) } {
-        Verdict::Failed(errno) => {
-            next::set_errno(errno);
-            -1
-        }
-        Verdict::Done => {
-            // SAFETY: as above.
-            let connected = unsafe {
-                let mut message = message.read();
-                message.msg_name = std::ptr::null_mut();
-                message.msg_namelen = 0;
-                message
-            };
-            // SAFETY: the program's own message, without its address.
-            unsafe { next::sendmsg(fd, &connected, flags & !libc::MSG_FASTOPEN) }
-        }
-        // SAFETY: the program's own arguments.
-        _ => unsafe { next::sendmsg(fd, message, flags) },
-    }
 }
 
 fn failure(fd: c_int) -> Option<Errno> {

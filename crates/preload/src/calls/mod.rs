@@ -11,8 +11,9 @@ use crate::next;
 use crate::settings::{Settings, settings};
 
 mod connections;
-mod datagrams;
 mod names;
+mod receives;
+mod sends;
 mod servers;
 
 /// Runs before the program's main, while there is one thread.

@@ -10,6 +10,7 @@ use libc::{addrinfo, hostent, size_t, sockaddr, socklen_t};
 
 use super::ruled;
 use crate::names::{self, Lookup};
+use crate::settings::Udp;
 use crate::{c_address, hostent as entries, next};
 
 /// Values of h_errno (netdb.h): unknown name; try again later; no recovery.
@@ -18,8 +19,8 @@ const TRY_AGAIN: c_int = 2;
 const NO_RECOVERY: c_int = 3;
 
 /// As getaddrinfo(3). A name that is not local gets one address of the pool, IPv6 only if nothing else is
-/// requested, so that no program tries two. Look-ups for datagrams are left to the C library, like datagrams
-/// themselves, unless these are refused.
+/// requested, so that no program tries two. Look-ups for datagrams are left to the C library if datagrams
+/// themselves are.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getaddrinfo(
     node: *const c_char,
@@ -35,7 +36,7 @@ unsafe extern "C-unwind" fn getaddrinfo(
     let name = unsafe { text(node) };
     let lookup = ruled(|settings| {
         let numeric = requested.ai_flags & libc::AI_NUMERICHOST != 0;
-        let datagrams = requested.ai_socktype == libc::SOCK_DGRAM && !settings.refuse_udp;
+        let datagrams = requested.ai_socktype == libc::SOCK_DGRAM && settings.udp == Udp::Direct;
         let v6 = match requested.ai_family {
             libc::AF_UNSPEC | libc::AF_INET => false,
             libc::AF_INET6 => true,

@@ -7,14 +7,18 @@ use libc::{sockaddr, socklen_t};
 
 use super::{borrowed, ruled};
 use crate::socket::loopback_part;
-use crate::{c_address, incoming, next};
+use crate::{c_address, datagrams, incoming, next};
 use ropewalk_preload_protocol::CLIENTS;
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
     // SAFETY: the program guarantees that the bytes are there.
     let wanted = unsafe { c_address::read(address, length) };
-    match ruled(|settings| incoming::place(settings, borrowed(fd)?, wanted?)) {
+    let place = ruled(|settings| {
+        datagrams::before_bind(settings, borrowed(fd)?, wanted?);
+        incoming::place(settings, borrowed(fd)?, wanted?)
+    });
+    match place {
         Some(place) => {
             let (place, length) = c_address::to_c(place);
             // SAFETY: the program guarantees that the bytes are there.
@@ -108,7 +112,10 @@ unsafe extern "C-unwind" fn getsockname(
     address: *mut sockaddr,
     length: *mut socklen_t,
 ) -> c_int {
-    let own = ruled(|_| incoming::own_address(borrowed(fd)?));
+    let own = ruled(|settings| {
+        let socket = borrowed(fd)?;
+        incoming::own_address(socket).or_else(|| datagrams::own_address(settings, socket))
+    });
     if let Some(own) = own
         && !address.is_null()
         && !length.is_null()

@@ -2,17 +2,21 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use ropewalk_gateway::programs::{ClientEntry, Connector, ControlConnection, Programs};
+use ropewalk_gateway::programs::{
+    ClientEntry, Connector, ControlConnection, DatagramChannel, Programs,
+};
 use ropewalk_gateway::request::{Host, Target};
 use ropewalk_preload_protocol::Reason;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 /// Client's address that listening programs see.
 pub const CLIENT: &str = "192.0.2.7:5555";
@@ -92,12 +96,13 @@ async fn serve(far: Arc<Far>, listener: UnixListener) {
 
 async fn answer(far: &Far, control: UnixStream) -> io::Result<()> {
     let mut connection = ControlConnection::new(control);
-    let (request, _) = connection.read().await?;
-    far.programs.serve(far, connection, request).await
+    let (request, socket) = connection.read().await?;
+    far.programs.serve(far, connection, request, socket).await
 }
 
 impl Connector for Far {
     type Stream = (TcpStream, Option<ClientEntry>);
+    type Datagrams = FarDatagrams;
 
     async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {
         self.requests.lock().unwrap().push(target.to_string());
@@ -129,6 +134,52 @@ impl Connector for Far {
 
     async fn carry(&self, (mut stream, _entry): Self::Stream, mut program: TcpStream) {
         let _ = copy_bidirectional(&mut stream, &mut program).await;
+    }
+
+    async fn own_route(&self, target: &Target) -> Result<Option<SocketAddr>, Reason> {
+        match &target.host {
+            Host::Name(name) if name == "denied.example" => Err(Reason::NotAllowed),
+            Host::Name(name) if name == "near.example" => {
+                Ok(Some(([127, 0, 0, 1], target.port).into()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn open_datagrams(&self) -> Result<FarDatagrams, Reason> {
+        let (targets, taken) = mpsc::unbounded_channel();
+        Ok(FarDatagrams {
+            sent: targets,
+            taken: tokio::sync::Mutex::new(taken),
+        })
+    }
+}
+
+/// Channel that answers each datagram from its target: `TARGET: PAYLOAD`. For a name, the address is
+/// 203.0.113.9. The payload `foreign` is answered from another address first.
+pub struct FarDatagrams {
+    sent: mpsc::UnboundedSender<(Target, Vec<u8>)>,
+    taken: tokio::sync::Mutex<mpsc::UnboundedReceiver<(Target, Vec<u8>)>>,
+}
+
+impl DatagramChannel for FarDatagrams {
+    async fn send(&self, target: &Target, payload: &[u8]) {
+        self.sent.send((target.clone(), payload.to_vec())).unwrap();
+    }
+
+    async fn receive(&self, mut each: impl FnMut(SocketAddr, &[u8]) + Send) {
+        while let Some((target, payload)) = self.taken.lock().await.recv().await {
+            let from = match target.address() {
+                Some(address) => address,
+                None => ([203, 0, 113, 9], target.port).into(),
+            };
+            if payload == b"foreign" {
+                each(([203, 0, 113, 99], target.port).into(), b"x");
+            }
+            let mut answer = format!("{target}: ").into_bytes();
+            answer.extend(payload);
+            each(from, &answer);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of unmodified programs under the library.
 
 mod clients;
+mod datagrams;
 mod gateway;
 mod real;
 mod servers;

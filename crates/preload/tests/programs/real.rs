@@ -108,3 +108,62 @@ except PermissionError:
     );
     output(&mut exec(proxy, &["-c", &script]));
 }
+
+#[test]
+fn datagrams_and_queries_pass_proxy_and_relay() {
+    let Some(host) = own_address() else {
+        eprintln!("skipped: this machine has no address but loopback's");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let _ends = start(folder.path());
+    let [proxy, relay] = ["proxy", "relay"].map(|name| folder.path().join(name));
+
+    // A name server at the relay, which answers with the address of the querier's socket at the relay.
+    let serve = "
+import socket, struct
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.bind(('', 0))
+print('port', s.getsockname()[1])
+while True:
+    query, source = s.recvfrom(512)
+    record = b'\\xc0\\x0c' + struct.pack('!HHIH', 1, 1, 60, 4) + socket.inet_aton(source[0])
+    s.sendto(query[:2] + struct.pack('!HHHHH', 0x8180, 1, 1, 0, 0) + query[12:] + record, source)
+";
+    let (child, port) = server(&mut exec(relay, &["-u", "-c", serve]));
+    let _server = Running(child);
+    let script = format!(
+        "
+import os, socket, struct
+server = ('{host}', {port})
+def query(name):
+    labels = b''.join(bytes([len(label)]) + label.encode() for label in name.split('.'))
+    return os.urandom(2) + struct.pack('!HHHHH', 0x100, 1, 0, 0, 0) + labels + struct.pack('!BHH', 0, 1, 1)
+def udp():
+    s = socket.socket(type=socket.SOCK_DGRAM)
+    s.settimeout(20)
+    return s
+connected, plain = udp(), udp()
+connected.connect(server)
+assert connected.getpeername() == server
+sent = query('some.example')
+connected.send(sent)
+answer = connected.recv(512)
+assert answer[:2] == sent[:2] and answer[12:len(sent)] == sent[12:], answer
+# The relay's rules do not allow the first: it is lost, like a datagram on any network.
+for number in range(20):
+    plain.sendto(b'x', (server[0], 9))
+    sent = query(f'host{{number}}.example')
+    plain.sendto(sent, server)
+    answer, source = plain.recvfrom(512)
+    assert source == server and answer[:2] == sent[:2], (answer, source)
+# More sockets than may be open at a time: the gateway forgets those that were closed.
+for number in range(1100):
+    s = udp()
+    s.sendto(sent, server)
+    assert s.recvfrom(512)[1] == server
+    s.close()
+"
+    );
+    output(&mut exec(proxy, &["-c", &script]));
+}

@@ -183,8 +183,8 @@ one, other = socket.socketpair()
 assert one.getpeername() == ''
 udp = socket.socket(type=socket.SOCK_DGRAM); udp.bind(('127.0.0.1', 0))
 udp.sendto(b'x', udp.getsockname()); assert udp.recv(1) == b'x'
-assert code(udp.sendto, b'x', ('198.18.0.1', 9)) == 'ENETUNREACH'
-assert code(udp.connect, ('198.18.0.1', 9)) == 'ENETUNREACH'
+assert code(udp.sendto, b'x', ('198.18.0.1', 9)) == 'EHOSTUNREACH'
+assert code(udp.connect, ('198.18.0.1', 9)) == 'EHOSTUNREACH'
 assert code(os.fstat, 999) == 'EBADF'
 s = socket.socket(); os.close(s.fileno())
 assert code(s.connect, ('192.0.2.1', 9)) == code(s.getpeername) == 'EBADF'
@@ -216,7 +216,7 @@ for call in (lambda: udp.sendto(b'x', ('192.0.2.1', 9)), lambda: udp.connect(('1
 udp.sendto(b'x', ('127.0.0.1', 9))
 ";
     let mut command = gateway.command(crate::gateway::python());
-    command.env("ROPEWALK_EXEC_REFUSE_UDP", "1");
+    command.env("ROPEWALK_EXEC_UDP", "refuse");
     crate::gateway::output(command.args(["-c", script]));
 }
 
@@ -286,6 +286,8 @@ import errno, socket
 s = socket.socket()
 assert s.connect_ex(('192.0.2.1', 80)) == errno.ENETUNREACH
 assert s.connect_ex(('127.0.0.1', 1)) == errno.ECONNREFUSED
+udp = socket.socket(type=socket.SOCK_DGRAM)
+assert udp.connect_ex(('192.0.2.1', 53)) == errno.ENETUNREACH
 try:
     socket.getaddrinfo('some.example', 80); raise SystemExit('found')
 except socket.gaierror as error:
