@@ -305,15 +305,17 @@ mod tests {
     fn changed_tunnel_option_is_reloaded_or_needs_a_restart() {
         const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
             link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
-        const ADDED: [&str; 25] = [
+        const ADDED: [&str; 27] = [
             "allow = 'private'",
             "buffer = '1MiB'",
             "client-connections = 7",
             "control = 'sock'",
+            "copies = '64kbit/s'",
             "default-route = true",
             "deny = '10.0.0.0/8'",
             "device = 'van'",
             "dns = '192.0.2.2'",
+            "forward = 'tcp:80=10.9.0.3'",
             "hook = 'hook'",
             "leak = 'block'",
             "link-mtu = 1400",

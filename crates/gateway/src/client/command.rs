@@ -24,7 +24,7 @@ use crate::service_options::{ServiceOptions, ServiceSockets};
 use crate::status::document::GatewayRole;
 use crate::status::{self, Meter};
 use crate::tunnel::{
-    self, ClientRouting, Control, DeviceOption, HookOptions, HookProgram, Interception,
+    self, ClientRouting, Control, DeviceOptions, HookOptions, HookProgram, Interception,
     RunningTunnel, TunnelEnd,
 };
 use crate::uplink::{RelayOptions, Relays};
@@ -59,7 +59,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
     address: Vec<Prefix>,
     #[command(flatten)]
-    device: DeviceOption,
+    device: DeviceOptions,
     #[command(flatten)]
     frontend: FrontendOptions,
     #[command(flatten)]
@@ -214,7 +214,7 @@ impl Arguments {
             ));
         };
         let hook = HookOptions::of_client(self.hook.clone(), self.routing.clone());
-        let device = (self.device.device.clone(), self.address.clone());
+        let device = (self.device.clone(), self.address.clone());
         let mut tunnel = tunnel::Arguments::new(key, device, hook);
         tunnel.file = self.file.clone();
         let relays = options.relays()?.into_iter();

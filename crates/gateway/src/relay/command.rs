@@ -31,7 +31,7 @@ use crate::socket_activation::passed_listeners;
 use crate::status::{self, Meter};
 use crate::target_rules::{Rule, Rules};
 use crate::tunnel::{
-    self, DeviceOption, HookOptions, HookProgram, RelayForwarding, RunningTunnel, TunnelEnd,
+    self, DeviceOptions, HookOptions, HookProgram, RelayForwarding, RunningTunnel, TunnelEnd,
 };
 use crate::{Failure, option_parsers, sockets};
 
@@ -82,7 +82,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address, requires = "hook", conflicts_with = "plaintext")]
     pub(crate) address: Vec<Prefix>,
     #[command(flatten)]
-    device: DeviceOption,
+    device: DeviceOptions,
     #[command(flatten)]
     hook: HookProgram,
     #[command(flatten)]
@@ -203,7 +203,7 @@ impl Arguments {
             self.forwarding.clone(),
             (&self.allow, &self.deny),
         );
-        let device = (self.device.device.clone(), self.address.clone());
+        let device = (self.device.clone(), self.address.clone());
         let mut tunnel = tunnel::Arguments::new(key.clone(), device, hook);
         tunnel.file = self.file.clone();
         tunnel.listen = self.listen.first().copied();

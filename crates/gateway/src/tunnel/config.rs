@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{
     IPV6_MIN_MTU, PathMtuConfig, ReceiverConfig, SINGLE_PACKET_OVERHEAD, Scheduler, SenderConfig,
 };
@@ -37,6 +37,8 @@ pub struct Config {
     pub follows_relay: bool,
     /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one is up.
     pub skew: Time,
+    /// Rate up to which urgent packets are also sent on a second link, for each peer.
+    pub copies: Rate,
     /// Largest send queue, and largest reordering buffer, for each peer.
     pub buffer: Bytes,
     /// Usage of a client's links with a quota.
@@ -118,6 +120,7 @@ impl Config {
             naive: false,
             follows_relay: false,
             skew: SenderConfig::default().skew,
+            copies: SenderConfig::default().copies,
             buffer: SenderConfig::default().most_queue,
             usage: UsageStore::default(),
             relay_name: None,
@@ -145,6 +148,7 @@ impl Config {
             scheduler: self.scheduler,
             naive: self.naive,
             skew: self.skew,
+            copies: self.copies,
             most_queue: self.buffer,
             path_mtu: self.path_mtu(),
             keepalive: match self.role {

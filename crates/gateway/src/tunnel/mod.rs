@@ -85,7 +85,7 @@ pub(crate) use firewall::Interception;
 pub(crate) use hook::{ClientRouting, HookOptions, HookProgram, RelayForwarding};
 pub use open::Tunnel;
 pub use options::Arguments;
-pub(crate) use options::DeviceOption;
+pub(crate) use options::DeviceOptions;
 pub use refusal::{Refusal, RefusalCounts};
 pub(crate) use socket_filter::accept_marked;
 pub use status::{PeerLink, PeerStatus, ReceivedTraffic, TunnelStatus};

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::{Scheduler, SenderConfig};
 use tracing::warn;
@@ -78,7 +78,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=PLACE")]
     pub(crate) link: Vec<Link>,
     #[command(flatten)]
-    pub(super) device: DeviceOption,
+    pub(super) device: DeviceOptions,
     /// Address of the device with its prefix length. Repeat for several addresses. The relay's list of
     /// clients must contain each address of a client.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
@@ -132,12 +132,16 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
-/// Name of a tunnel's device.
+/// Options of a tunnel's device, alone or in a client or relay.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct DeviceOption {
+pub(crate) struct DeviceOptions {
     /// Name of the device, 1 to 15 bytes. %d becomes the first free number.
     #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
     pub(crate) device: String,
+    /// Rate up to which urgent packets, such as those of a call, a game or DNS, are also sent on a second link:
+    /// the first one that arrives counts. 0bit/s sends none.
+    #[arg(long, value_name = "RATE", default_value = "128kbit/s")]
+    pub(crate) copies: Rate,
 }
 
 impl Arguments {
@@ -146,7 +150,7 @@ impl Arguments {
     /// `relay_key` and `link`.
     pub(crate) fn new(
         key: PathBuf,
-        (device, address): (String, Vec<Prefix>),
+        (device, address): (DeviceOptions, Vec<Prefix>),
         hook: HookOptions,
     ) -> Arguments {
         let defaults = SenderConfig::default();
@@ -160,7 +164,7 @@ impl Arguments {
             over_tcp: None,
             clients: None,
             link: Vec::new(),
-            device: DeviceOption { device },
+            device,
             address,
             peer: None,
             route: Vec::new(),
@@ -342,6 +346,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
         link_mtu: arguments.link_mtu,
         scheduler: arguments.scheduler,
         naive: arguments.naive,
+        copies: arguments.device.copies,
         follows_relay: arguments.is_part && !arguments.hook.blocks_leaks(),
         skew: arguments.skew,
         buffer: arguments.buffer,

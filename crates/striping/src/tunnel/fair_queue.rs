@@ -174,6 +174,7 @@ mod tests {
             bytes,
             lane,
             delivery: Delivery::InOrder,
+            is_copied: false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
+use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, UdpHeader, protocol};
 
 /// Treatment of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub enum Class {
     Unordered,
     /// Urgent while its flow is thin, else in order.
     Thin,
+    /// A handshake which shows that its UDP flow has congestion control inside: the flow is treated like a
+    /// connection.
+    Elastic,
     /// On the fastest link, before all others, without order.
     Urgent,
 }
@@ -38,6 +41,20 @@ impl Class {
             Class::Ordered
         } else {
             Class::Unordered
+        }
+    }
+
+    /// Class of a UDP datagram with this payload, which may be cut off.
+    #[must_use]
+    pub fn of_udp(payload: &[u8]) -> Class {
+        match payload {
+            // A long header with the fixed bit, of version 1 (RFC 9000, section 17.2) or 2 (RFC 9369).
+            [0xc0..=0xff, 0, 0, 0, 1, ..] | [0xc0..=0xff, 0x6b, 0x33, 0x43, 0xcf, ..] => {
+                Class::Elastic
+            }
+            // Handshake initiation or response of WireGuard.
+            [1 | 2, 0, 0, 0, ..] if matches!(payload.len(), 148 | 92) => Class::Elastic,
+            _ => Class::Thin,
         }
     }
 }
@@ -92,7 +109,7 @@ impl Flow {
                     }
                     Err(_) => Class::Ordered,
                 },
-                protocol::UDP => Class::Thin,
+                protocol::UDP => Class::of_udp(transport.get(UdpHeader::LEN..).unwrap_or(&[])),
                 _ => Class::Urgent,
             }
         };
@@ -191,6 +208,33 @@ mod tests {
             Flow::of(&packet(protocol::UDP, 0, &datagram)).class,
             Class::Thin
         );
+    }
+
+    #[test]
+    fn handshakes_of_quic_and_wireguard_show_congestion_control() {
+        let mut initial = vec![0xc3, 0, 0, 0, 1, 8];
+        initial.resize(1200, 0);
+        assert_eq!(Class::of_udp(&initial), Class::Elastic);
+        initial[1..5].copy_from_slice(&[0x6b, 0x33, 0x43, 0xcf]);
+        assert_eq!(Class::of_udp(&initial), Class::Elastic);
+        // A short header, another version, and RTP.
+        for first in [
+            &[0x43, 0, 0, 0, 1][..],
+            &[0xc3, 0, 0, 0, 9],
+            &[0x80, 0, 0, 1],
+        ] {
+            assert_eq!(Class::of_udp(first), Class::Thin, "{first:?}");
+        }
+        let handshake = |kind, len| {
+            let mut packet = vec![kind, 0, 0, 0];
+            packet.resize(len, 7);
+            Class::of_udp(&packet)
+        };
+        assert_eq!(handshake(1, 148), Class::Elastic);
+        assert_eq!(handshake(2, 92), Class::Elastic);
+        assert_eq!(handshake(4, 148), Class::Thin);
+        assert_eq!(handshake(1, 147), Class::Thin);
+        assert_eq!(Class::of_udp(&[]), Class::Thin);
     }
 
     #[test]

@@ -4,11 +4,20 @@ use std::mem;
 
 use ropewalk_quantities::Time;
 
+use super::flow::{Class, Flow};
+
 /// Limit of a thin flow, in bytes per second.
 pub(super) const THIN: u32 = 64 * 1024;
 /// Time within that limit until a connection is thin: most others exceed it within a second, and a longer
 /// round trip would end slow start too early.
 const THIN_AFTER: Time = Time::from_secs(2);
+/// A UDP flow with congestion control inside is forgotten after this time without a packet.
+const ELASTIC_FOR: Time = Time::from_secs(30);
+/// Longest packet with an acknowledgement of QUIC alone, IP header included: 20 bytes more than with IPv4, up to
+/// 20 for the connection's identifier, 16 of encryption, and three ranges.
+const ACKNOWLEDGEMENT: u32 = 128;
+/// Packets of a flow in a second after which it is steady.
+const STEADY: u32 = 8;
 /// Number of lanes. Lane 0 is for urgent packets, which have no order.
 pub(super) const LANES: usize = 256;
 
@@ -16,9 +25,13 @@ pub(super) const LANES: usize = 256;
 pub(super) struct Lanes {
     next: [u64; LANES],
     bytes: [u32; LANES],
+    /// Packets of each lane; those of earlier seconds count half, a quarter and so on.
+    packets: [u32; LANES],
     second: Time,
     /// When the connection of each lane began, or last exceeded the limit.
     busy_at: [Time; LANES],
+    /// Until when packets of each lane belong to a UDP flow with congestion control inside.
+    elastic_until: [Time; LANES],
     went: [LastTransmission; LANES],
 }
 
@@ -39,8 +52,10 @@ impl Default for Lanes {
         Lanes {
             next: [0; LANES],
             bytes: [0; LANES],
+            packets: [0; LANES],
             second: Time::ZERO,
             busy_at: [Time::ZERO; LANES],
+            elastic_until: [Time::ZERO; LANES],
             went: [LastTransmission::Kept; LANES],
         }
     }
@@ -76,6 +91,27 @@ impl Lanes {
         by_passthrough || before == LastTransmission::OnFailedPassthrough
     }
 
+    /// Returns the treatment of a packet of `bytes` bytes. In a UDP flow with congestion control inside, a short
+    /// packet is an acknowledgement, and all others are data of a connection.
+    pub(super) fn class(&mut self, now: Time, flow: Flow, bytes: u32) -> Class {
+        let elastic_until = &mut self.elastic_until[usize::from(flow.lane)];
+        let was_elastic = now < *elastic_until;
+        match flow.class {
+            Class::Elastic if !was_elastic => {
+                *elastic_until = now + ELASTIC_FOR;
+                Class::Opening
+            }
+            Class::Elastic | Class::Thin if was_elastic => {
+                *elastic_until = now + ELASTIC_FOR;
+                match bytes <= ACKNOWLEDGEMENT {
+                    true => Class::Unordered,
+                    false => Class::InStep,
+                }
+            }
+            class => class,
+        }
+    }
+
     pub(super) fn open(&mut self, now: Time, lane: u8) {
         self.busy_at[usize::from(lane)] = now;
     }
@@ -89,21 +125,63 @@ impl Lanes {
     }
 
     pub(super) fn is_thin(&mut self, now: Time, lane: u8, bytes: u32) -> bool {
-        if now >= self.second + Time::from_secs(1) {
-            self.second = now;
-            for lane in &mut self.bytes {
-                *lane = lane.saturating_sub(THIN);
-            }
-        }
+        self.begin_second(now);
         let sum = &mut self.bytes[usize::from(lane)];
         *sum = sum.saturating_add(bytes).min(THIN * 2);
         *sum <= THIN
+    }
+
+    /// Counts a packet; returns whether its flow is steady, like a call or a game: it has sent several packets
+    /// in a second.
+    pub(super) fn is_steady(&mut self, now: Time, lane: u8) -> bool {
+        self.begin_second(now);
+        let packets = &mut self.packets[usize::from(lane)];
+        *packets += 1;
+        *packets > STEADY
+    }
+
+    fn begin_second(&mut self, now: Time) {
+        if now >= self.second + Time::from_secs(1) {
+            self.second = now;
+            for bytes in &mut self.bytes {
+                *bytes = bytes.saturating_sub(THIN);
+            }
+            for packets in &mut self.packets {
+                *packets /= 2;
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flow_is_steady_from_its_ninth_packet_in_a_second() {
+        for (interval, expected) in [(20_u64, 8), (100, 8), (300, 100), (1000, 100)] {
+            let mut lanes = Lanes::default();
+            let steady = |number| lanes.is_steady(Time::from_millis(1 + number * interval), 3);
+            let first = (0..100_u64).position(steady).unwrap_or(100);
+            assert_eq!(first, expected, "{interval}");
+        }
+    }
+
+    #[test]
+    fn flow_after_a_handshake_is_a_connection_until_it_is_idle() {
+        let mut lanes = Lanes::default();
+        let mut class = |seconds, lane, class, bytes| {
+            lanes.class(Time::from_secs(seconds), Flow { lane, class }, bytes)
+        };
+        assert_eq!(class(1, 3, Class::Thin, 1200), Class::Thin);
+        assert_eq!(class(1, 3, Class::Elastic, 1200), Class::Opening);
+        assert_eq!(class(1, 3, Class::Elastic, 1200), Class::InStep);
+        assert_eq!(class(29, 3, Class::Thin, 1200), Class::InStep);
+        assert_eq!(class(58, 3, Class::Thin, 70), Class::Unordered);
+        assert_eq!(class(58, 4, Class::Thin, 1200), Class::Thin);
+        assert_eq!(class(58, 3, Class::Urgent, 1200), Class::Urgent);
+        assert_eq!(class(89, 3, Class::Thin, 1200), Class::Thin);
+    }
 
     #[test]
     fn a_connection_is_thin_after_two_seconds_of_little() {

@@ -20,6 +20,8 @@ pub(super) struct Queued<P> {
     pub(super) bytes: u32,
     pub(super) lane: u8,
     pub(super) delivery: Delivery,
+    /// Whether a copy of it is sent, if it is urgent.
+    pub(super) is_copied: bool,
 }
 
 impl<P> Fifo<P> {

@@ -90,7 +90,7 @@ impl<P: Clone> Sender<P> {
             begun: Vec::new(),
             queue: FairQueue::new(),
             lanes: Lanes::default(),
-            copies: Copies::default(),
+            copies: Copies::new(config.copies),
             taken: 0,
             activity: Activity::default(),
             unanswered: None,
@@ -133,7 +133,8 @@ impl<P: Clone> Sender<P> {
     /// Takes a packet of the device; false if the queue is full and the packet is dropped. If another flow
     /// has more in the queue, its packet is dropped instead.
     pub fn enqueue(&mut self, now: Time, packet: P, bytes: u32, flow: Flow) -> bool {
-        let urgent = match flow.class {
+        let class = self.lanes.class(now, flow, bytes);
+        let urgent = match class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
             // Not before earlier packets of the connection in the queue.
@@ -146,10 +147,10 @@ impl<P: Clone> Sender<P> {
                 self.lanes.open(now, flow.lane);
                 false
             }
-            Class::Ordered | Class::Unordered => false,
+            Class::Ordered | Class::Unordered | Class::Elastic => false,
         };
         let urgent = urgent && self.urgent.bytes < MAX_URGENT;
-        let lane = match flow.class {
+        let lane = match class {
             Class::Unordered => 0,
             Class::Thin | Class::Urgent if urgent => 0,
             _ => flow.lane.max(1),
@@ -171,12 +172,13 @@ impl<P: Clone> Sender<P> {
         self.unanswered.get_or_insert(now);
         self.on_packet(now, bytes);
         self.taken += u64::from(bytes);
+        let may_be_steady = matches!(class, Class::Thin | Class::Urgent);
         let queued = Queued {
             packet,
             bytes,
             lane,
             // A packet that is sent on every link need not be in step with the slowest.
-            delivery: match flow.class {
+            delivery: match class {
                 Class::InStep | Class::Opening
                     if !urgent && self.config.scheduler != Scheduler::Redundant =>
                 {
@@ -184,6 +186,9 @@ impl<P: Clone> Sender<P> {
                 }
                 _ => Delivery::InOrder,
             },
+            is_copied: may_be_steady
+                && self.lanes.is_steady(now, flow.lane)
+                && self.uses_first_arrival(),
         };
         match urgent {
             true => self.urgent.push(queued),
@@ -204,8 +209,7 @@ impl<P: Clone> Sender<P> {
         }
         if let Some(first) = self.urgent.front() {
             let link = self.urgent_link(now, u64::from(first.bytes))?;
-            let next = self.urgent.pop()?.on(link, &mut self.lanes);
-            return Some(self.begin(next, true));
+            return self.begin_urgent(link);
         }
         if let Some(first) = self.repairs.front() {
             let bytes = u64::from(first.bytes);
@@ -248,7 +252,9 @@ impl<P: Clone> Sender<P> {
         {
             next.sequencing.delivery = Delivery::AtOnce;
         }
-        let next = self.copied(next);
+        if self.config.scheduler == Scheduler::Redundant {
+            self.copies.put(&next, &self.usable);
+        }
         if !by_passthrough && self.is_kept(&next, is_urgent) {
             self.begun.push(Packet {
                 packet: next.packet.clone(),
@@ -260,11 +266,17 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    fn copied(&mut self, next: Transmit<P>) -> Transmit<P> {
-        if self.config.scheduler == Scheduler::Redundant {
-            self.copies.put(&next, &self.usable);
+    fn begin_urgent(&mut self, link: usize) -> Option<Transmit<P>> {
+        let first = self.urgent.pop()?;
+        let is_copied = first.is_copied;
+        let next = first.on(link, &mut self.lanes);
+        let next = self.begin(next, true);
+        if is_copied {
+            let (links, bytes) = (&self.links.controls, u64::from(next.bytes));
+            let rank = |link: usize| links[link].urgent_rank(self.activity.packet_at, bytes);
+            self.copies.put_urgent(&next, &self.usable, rank);
         }
-        next
+        Some(next)
     }
 
     fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
@@ -299,12 +311,11 @@ impl<P: Clone> Sender<P> {
         if first?.bytes > most {
             return None;
         }
-        let first = match is_urgent {
-            true => self.urgent.pop(),
-            false => self.queue.pop(),
-        };
-        let next = first?.on(link, &mut self.lanes);
-        Some(self.begin(next, is_urgent))
+        if is_urgent {
+            return self.begin_urgent(link);
+        }
+        let next = self.queue.pop()?.on(link, &mut self.lanes);
+        Some(self.begin(next, false))
     }
 
     /// Records a datagram of `bytes` bytes, IP header included, on a link; returns its sequence.

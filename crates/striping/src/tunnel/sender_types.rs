@@ -17,6 +17,8 @@ pub struct SenderConfig {
     pub naive: bool,
     /// A link whose one-way delay exceeds the least by more than this carries nothing while there are others.
     pub skew: Time,
+    /// Rate up to which urgent packets are also sent on a second link.
+    pub copies: Rate,
     /// Upper limit of the queue.
     pub most_queue: Bytes,
     /// The range of the links' path MTU.
@@ -32,6 +34,7 @@ impl Default for SenderConfig {
             scheduler: Scheduler::EarliestArrival,
             naive: false,
             skew: Time::from_millis(300),
+            copies: Rate::from_bps(128_000),
             most_queue: Bytes::from_mib(16),
             path_mtu: PathMtuConfig::default(),
             keepalive: Time::from_secs(25),

@@ -64,6 +64,7 @@ fn packets_that_end_leave_no_suspicion() {
     // to become quiet, or about as long.
     for (gap, pause) in [(1, 900), (7, 1100), (20, 2100), (50, 5000), (100, 60_000)] {
         let mut harness = Harness::new(&[10, 120]);
+        harness.expect_copies();
         let mut packet = 0;
         for round in 0..20 {
             for _ in 0..40 {

@@ -61,7 +61,8 @@ impl RateControl {
     }
 
     /// Ranks the link for an urgent packet of `bytes` bytes, the least first: a link that answers goes before
-    /// a silent one, and the delay of a lossy link counts as [`LOSS_COST`] more.
+    /// a silent one, and the delay of a lossy link counts as [`LOSS_COST`] more. A queue counts, also one of
+    /// other traffic.
     pub(in crate::tunnel) fn urgent_rank(&self, now: Time, bytes: u64) -> (bool, Time) {
         let arrival = self.arrival(now, bytes);
         let cost = if self.is_lossy() {
@@ -69,7 +70,10 @@ impl RateControl {
         } else {
             Time::ZERO
         };
-        (!self.silence.is_open(), arrival + cost)
+        (
+            !self.silence.is_open(),
+            arrival + self.delays.queueing + cost,
+        )
     }
 
     /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at

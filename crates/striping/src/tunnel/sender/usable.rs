@@ -12,7 +12,7 @@ const THIN_SHARE: u64 = 8;
 
 impl<P: Clone> Sender<P> {
     /// Whether packets use the link that delivers them first; other schedulers have their own order.
-    fn uses_first_arrival(&self) -> bool {
+    pub(super) fn uses_first_arrival(&self) -> bool {
         self.config.scheduler == Scheduler::EarliestArrival && self.scheduling.other.is_none()
     }
 
