@@ -73,6 +73,14 @@ class RandomScenario:
         return replace(self, links=tuple(link.mirrored() for link in self.links))
 
     def scenario(self, **transport: Value) -> ropewalk.Scenario:
+        """Return the scenario with one flow."""
+        return self._scenario([("[transport]", transport)])
+
+    def scenario_of(self, flows: Sequence[Keys]) -> ropewalk.Scenario:
+        """Return the scenario with these flows."""
+        return self._scenario([("[[flow]]", flow) for flow in flows])
+
+    def _scenario(self, tables: Sequence[tuple[str, Keys]]) -> ropewalk.Scenario:
         lines = [
             f'title = "Random scenario {self.seed}: {self.kind}"',
             f'duration = "{self.duration_s:.1f} s"',
@@ -80,11 +88,9 @@ class RandomScenario:
         ]
         for link in self.links:
             lines += link.toml()
-        lines += ["", "[transport]"]
-        lines += [f"{key} = {toml_entry(value)}" for key, value in transport.items()]
-        for crossing in self.crossing:
-            lines += ["", "[[competitor]]"]
-            lines += [f"{key} = {toml_entry(value)}" for key, value in crossing.items()]
+        for heading, keys in (*tables, *(("[[competitor]]", keys) for keys in self.crossing)):
+            lines += ["", heading]
+            lines += [f"{key} = {toml_entry(value)}" for key, value in keys.items()]
         text = "\n".join(lines) + "\n"
         return ropewalk.Scenario(text, name=f"random scenario {self.seed}", files=self.traces)
 

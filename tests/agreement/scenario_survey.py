@@ -37,6 +37,13 @@ PROTOCOLS: dict[str, dict[str, Value]] = {
         "congestion": "cubic",
     },
 }
+CALL: dict[str, Value] = {
+    "name": "call",
+    "protocol": "gateway",
+    "carries": "udp",
+    "traffic": {"kind": "cbr", "message": "160 B", "rate": "64 kbit/s"},
+}
+DOWNLOAD: dict[str, Value] = {"name": "download", "protocol": "gateway"}
 MPTCP: dict[str, Value] = {"protocol": "mptcp", "congestion": "uncoupled", "subflow": "cubic"}
 
 Row = dict[str, Any]
@@ -80,6 +87,18 @@ def mptcp(drawn: RandomScenario) -> float:
     return goodput(drawn, **MPTCP, receive_buffer="4 MiB", send_buffer="4 MiB")
 
 
+def call_delay(drawn: RandomScenario, *others: dict[str, Value]) -> float:
+    """Return the 99th percentile of a call's delay beside other flows of the gateway, in ms.
+
+    The least delay of the quickest link is subtracted.
+    """
+    run = ropewalk.simulate(drawn.scenario_of([CALL, *others]), threads=1).runs[0]
+    call = run["flows"][0] if others else run
+    least = min(1000 * link.round_trip_s / 2 for link in drawn.links)
+    # Nothing arrives while all links are down.
+    return call["delay_ms"]["p99"] - least if call["delay_ms"] else float("inf")
+
+
 def measured(
     methods: Sequence[str], traces: Sequence[Path], known: dict[int, list[Row]], seed: int
 ) -> list[Row]:
@@ -102,6 +121,7 @@ def measured(
                 "MPTCP": mptcp(drawn),
                 "alone": {size: best_alone(drawn, size) for size in sorted({*BUFFERS.values()})},
             }
+        row["call"] = {"alone": call_delay(drawn), "download": call_delay(drawn, DOWNLOAD)}
         row |= {method: goodput(drawn, **transport(method)) for method in methods}
         rows.append(row)
     return rows

@@ -20,6 +20,7 @@ Row = dict[str, Any]
 # Lower bounds of the ratio to TCP on the best link: for all but five of a thousand, and for all.
 BOUNDS = {"aggregation": (0.95, 0.85), "tunnel": (0.90, 0.80)}
 QUANTILES = (0.0, 0.005, 0.05, 0.25, 0.5, 0.75, 1.0)
+CALL_BOUND_MS = 40
 WORST = 20
 """Number of the worst rows that are shown, with their scenarios."""
 BUFFERS = {"aggregation 4 MiB": "4 MiB", "aggregation 1 MiB": "1 MiB", "tunnel": "16 MiB"}
@@ -28,6 +29,7 @@ PICTURE = ROOT / "docs/images/random-scenarios.png"
 ON_THE_PAGE = (
     "random-scenarios",
     "random-scenarios-kinds",
+    "random-scenarios-calls",
     "worst-aggregation 4 MiB",
     "worst-tunnel",
 )
@@ -84,6 +86,18 @@ class Report:
             rows.append(row)
         return pl.DataFrame(rows)
 
+    def calls(self) -> pl.DataFrame:
+        """Return quantiles of the delay of a call through the gateway, beyond the quickest link."""
+        rows = []
+        for beside, title in (("alone", "alone"), ("download", "beside a download")):
+            values = np.array([row["call"][beside] for row in self.rows])
+            row: Row = {"call": title}
+            for quantile in (0.25, 0.5, 0.75, 0.9, 0.95):
+                row[f"{100 * quantile:g} %"] = float(np.quantile(values, quantile))
+            within = int((values <= CALL_BOUND_MS).sum())
+            rows.append(row | {f"within {CALL_BOUND_MS} ms": f"{within} of {len(values)}"})
+        return pl.DataFrame(rows)
+
     def worst_rows(self, method: str) -> pl.DataFrame:
         rows = []
         for row in self.worst(method):
@@ -109,6 +123,11 @@ class Report:
         title = "By kind of scenario: how many are below, and the worst"
         found.append(
             Table("random-scenarios-kinds", title, frame, dict.fromkeys(frame.columns, ".3f"))
+        )
+        frame = self.calls()
+        title = "99th percentile of a call's delay beyond the quickest link's, in ms: quantiles"
+        found.append(
+            Table("random-scenarios-calls", title, frame, dict.fromkeys(frame.columns, ".1f"))
         )
         for method in self.methods:
             frame = self.worst_rows(method)

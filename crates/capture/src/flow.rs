@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use rand_core::Rng;
-use ropewalk_scenario::Protocol;
 use ropewalk_simulator::FlowInfo;
 use ropewalk_transport::{Config, Segment};
 use ropewalk_wire::{
@@ -42,7 +41,7 @@ impl Flow {
         let mut connection = Connection::new();
         connection.set_key(Side::Client, facts.keys[0]);
         connection.set_key(Side::Server, facts.keys[1]);
-        let striped = matches!(facts.flow.protocol, Protocol::StripedTcp(_));
+        let striped = facts.flow.protocol.device().is_some();
         let mut paths: Vec<usize> = Vec::new();
         let mut ends = Vec::new();
         for &path in &facts.paths {
@@ -76,7 +75,7 @@ impl Flow {
             connection,
             ends,
             outside,
-            datagrams: facts.flow.protocol == Protocol::Udp,
+            datagrams: facts.flow.protocol.is_datagrams(),
         }
     }
 

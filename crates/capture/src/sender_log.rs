@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Protocol, Scenario};
+use ropewalk_scenario::{Carried, Protocol, Scenario};
 use ropewalk_simulator::EndpointEvent;
 use ropewalk_transport::event::{LossSign, SenderState, TraceEvent, TraceRecord};
 
@@ -28,8 +28,8 @@ impl SenderLog {
         let paths = subflow_names(scenario);
         let protocol = match scenario.measured_flow().protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => "MPTCP",
-            Protocol::Udp => "UDP",
-            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => "TCP",
+            Protocol::Udp | Protocol::Gateway(Carried::Udp) => "UDP",
+            _ => "TCP",
         };
         let header = Header {
             title: title.to_owned(),
@@ -112,8 +112,10 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let names: Vec<String> = flow.paths.iter().map(name).collect();
     match flow.protocol {
         Protocol::Tcp | Protocol::Udp => names.into_iter().take(1).collect(),
-        Protocol::StripedTcp(_) => vec![names.join("+")],
-        Protocol::Aggregation(_) => names,
+        Protocol::StripedTcp(_) | Protocol::Gateway(Carried::Quic | Carried::Udp) => {
+            vec![names.join("+")]
+        }
+        Protocol::Aggregation(_) | Protocol::Gateway(Carried::Tcp(_)) => names,
         Protocol::Mptcp | Protocol::MptcpNs3 => (1..=flow.transport.subflows.per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {

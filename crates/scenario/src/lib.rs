@@ -75,8 +75,8 @@ pub use base_value::base_value;
 pub use error::{Errors, Position, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Channel, ChunkSizes, Chunks, Device, Flow, FlowOrigin, Frames, Ladder, Mesh,
-    MeshWeight, Node, ObjectKind, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
+    Aggregation, Carried, Channel, ChunkSizes, Chunks, Device, Flow, FlowOrigin, Frames, Ladder,
+    Mesh, MeshWeight, Node, ObjectKind, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
     RadioLink, Requested, Requests, Scenario, Spacing, StripsMptcp, ThinkDistribution, ThinkTime,
     Traffic, Video, VirtualDevice, Web, WifiProfile, Wireless,
 };

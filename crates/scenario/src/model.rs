@@ -16,7 +16,7 @@ use ropewalk_transport::Config;
 pub use mesh::{Mesh, MeshWeight};
 pub use middlebox::StripsMptcp;
 pub(crate) use protocol::datagram_headers;
-pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
+pub use protocol::{Aggregation, Carried, Device, Protocol, VirtualDevice};
 pub use quota::Quota;
 pub use requested::{
     ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requested, Requests,
@@ -171,23 +171,16 @@ impl Flow {
     /// Payload of a full frame if its size is fixed, otherwise of a full segment.
     #[must_use]
     pub fn payload(&self) -> Bytes {
-        match &self.protocol {
-            Protocol::Aggregation(aggregation) => {
-                aggregation.packet.unwrap_or(self.transport.segment)
-            }
-            Protocol::Tcp
-            | Protocol::Udp
-            | Protocol::StripedTcp(_)
-            | Protocol::Mptcp
-            | Protocol::MptcpNs3 => self.transport.segment,
-        }
+        let packet = self.protocol.aggregation().and_then(|own| own.packet);
+        packet.unwrap_or(self.transport.segment)
     }
 
     /// Bytes of an IP packet on a link with a full segment or datagram, headers included.
     #[must_use]
     pub fn full_packet(&self) -> u64 {
-        if self.protocol == Protocol::Udp {
-            return self.transport.segment.as_u64() + u64::from(self.datagram_headers());
+        if self.protocol.is_datagrams() {
+            let headers = self.datagram_headers() + self.packet_overhead();
+            return self.transport.segment.as_u64() + u64::from(headers);
         }
         let inside = ETHERNET_MTU - self.packet_overhead();
         let headers = u64::from(ETHERNET_MTU) - self.transport.segment_for(inside).as_u64();
@@ -207,8 +200,13 @@ impl Flow {
             Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.paths_per_connection() * self.transport.subflows.per_path as usize
             }
-            Protocol::Aggregation(_) => self.paths_per_connection(),
-            Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
+            Protocol::Aggregation(_) | Protocol::Gateway(Carried::Tcp(_)) => {
+                self.paths_per_connection()
+            }
+            Protocol::Tcp
+            | Protocol::Udp
+            | Protocol::StripedTcp(_)
+            | Protocol::Gateway(Carried::Quic | Carried::Udp) => 1,
         }
     }
 }

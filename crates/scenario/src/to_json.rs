@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::TRANSPORT;
 use crate::mesh_keys;
-use crate::model::{Flow, FlowOrigin, Protocol, Scenario, Traffic};
+use crate::model::{Carried, Flow, FlowOrigin, Protocol, Scenario, Traffic};
 use crate::parsed::{Parsed, ParsedType};
 use crate::traffic_keys;
 use crate::wireless_keys;
@@ -202,8 +202,8 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
 fn transport(flow: &Flow) -> Map<String, Value> {
     let config = &flow.transport;
     let mut object = Map::new();
-    if flow.protocol == Protocol::Udp {
-        let headers = json!(flow.datagram_headers());
+    if flow.protocol.is_datagrams() {
+        let headers = json!(flow.datagram_headers() + flow.packet_overhead());
         for (key, value) in [
             ("protocol", json!(flow.protocol.json_name())),
             ("segment", json!(config.segment.as_u64())),
@@ -211,6 +211,9 @@ fn transport(flow: &Flow) -> Map<String, Value> {
             ("header_bytes", headers),
         ] {
             object.insert(key.into(), value);
+        }
+        if let Protocol::Gateway(carried) = &flow.protocol {
+            object.insert("carries".into(), carried.name().into());
         }
         return object;
     }
@@ -226,15 +229,21 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     own("header_bytes", (outside + config.headers_len()).into());
     own("ack_bytes", (outside + config.acknowledgement_len()).into());
     own("protocol", flow.protocol.json_name().into());
+    if let Protocol::Gateway(carried) = &flow.protocol {
+        own("carries", carried.name().into());
+    }
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
+        Protocol::Tcp
+        | Protocol::Udp
+        | Protocol::Mptcp
+        | Protocol::Gateway(Carried::Quic | Carried::Udp) => {}
         Protocol::MptcpNs3 => {
             own("profile", Profile::MptcpNs3.name().into());
         }
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }
-        Protocol::Aggregation(aggregation) => {
+        Protocol::Aggregation(aggregation) | Protocol::Gateway(Carried::Tcp(aggregation)) => {
             own("header", aggregation.header.as_u64().into());
             own("main_buffer", aggregation.main_buffer.as_u64().into());
             let sizes = [

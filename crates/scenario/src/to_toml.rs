@@ -126,7 +126,8 @@ impl Scenario {
         self.write_common(out, flow);
         line(out, "protocol", &toml_text(flow.protocol.name()));
         let config = &flow.transport;
-        if flow.protocol == Protocol::Udp {
+        write_carried(out, flow);
+        if flow.protocol.is_datagrams() {
             return line(out, "segment", &config.segment.to_parsed().to_toml());
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
@@ -248,8 +249,8 @@ fn loss(loss: Loss) -> String {
 /// Writes the protocol, and all fields of `Config` with a key.
 fn write_transport(out: &mut String, flow: &Flow) {
     let config = &flow.transport;
-    if flow.protocol == Protocol::Udp {
-        return write_datagrams(out, config);
+    if flow.protocol.is_datagrams() {
+        return write_datagrams(out, flow);
     }
     if flow.protocol == Protocol::MptcpNs3 {
         return write_mptcp_ns3(out, flow);
@@ -263,6 +264,7 @@ fn write_transport(out: &mut String, flow: &Flow) {
         line(out, "profile", &profile.to_parsed().to_toml());
     }
     line(out, "protocol", &toml_text(flow.protocol.name()));
+    write_carried(out, flow);
     write_protocol(out, flow);
     for key in TRANSPORT.keys() {
         let may_be = match key.name {
@@ -301,7 +303,8 @@ fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
 }
 
 /// Datagrams: the profile is written because competitors may use the rest of it.
-fn write_datagrams(out: &mut String, config: &Config) {
+fn write_datagrams(out: &mut String, flow: &Flow) {
+    let config = &flow.transport;
     let own = ["segment", "ip_version", "receive_window_share"];
     let settings = || {
         let keys = TRANSPORT.keys().filter(|key| !own.contains(&key.name));
@@ -314,17 +317,32 @@ fn write_datagrams(out: &mut String, config: &Config) {
     if let Some(profile) = Profile::ALL.iter().find(is_of) {
         line(out, "profile", &profile.to_parsed().to_toml());
     }
-    line(out, "protocol", &toml_text(Protocol::Udp.name()));
+    line(out, "protocol", &toml_text(flow.protocol.name()));
+    write_carried(out, flow);
     line(out, "segment", &config.segment.to_parsed().to_toml());
     line(out, "ip_version", &config.ip_version.to_parsed().to_toml());
 }
 
+fn write_carried(out: &mut String, flow: &Flow) {
+    if let Protocol::Gateway(carried) = &flow.protocol {
+        line(out, "carries", &toml_text(carried.name()));
+    }
+}
+
 fn write_protocol(out: &mut String, flow: &Flow) {
+    // The gateway's client has one of its own.
+    if matches!(flow.protocol, Protocol::Gateway(_)) {
+        return;
+    }
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
         // A protocol with a policy writes it elsewhere, since competitors inherit it.
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
+        Protocol::Tcp
+        | Protocol::Udp
+        | Protocol::Mptcp
+        | Protocol::MptcpNs3
+        | Protocol::Gateway(_) => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
         }

@@ -333,8 +333,10 @@ fn competitors_inherit_fitting_keys() {
 
 #[test]
 fn protocol_bas_is_an_older_name_of_aggregation() {
-    let [older, current] = ["bas", "aggregation"]
+    let [mut older, current] = ["bas", "aggregation"]
         .map(|name| read(&format!("{TWO_LINKS}[transport]\nprotocol = '{name}'\n")));
+    let warning = r#"transport.protocol: "bas" is the older name of "aggregation""#;
+    assert_eq!(std::mem::take(&mut older.warnings), [warning]);
     assert_eq!(older, current);
     assert!(current.to_toml().contains("protocol = \"aggregation\""));
     assert_eq!(current.to_json()["transport"]["protocol"], "bas");

@@ -57,28 +57,17 @@ pub fn run_scenario(request: &Request) -> Result<Report, Error> {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
         EmulatorKind::Netem => None,
     };
-    let gateway = match &scenario.measured_flow().protocol {
-        Protocol::Aggregation(aggregation) => {
+    let gateway = match scenario.measured_flow().protocol.aggregation() {
+        Some(aggregation) => {
             let association = aggregation.association(&scenario.measured_flow().transport);
             let gateway = Gateway::start(association, &scenario, &testbed, named, start);
             Some(gateway?)
         }
-        Protocol::Tcp
-        | Protocol::Udp
-        | Protocol::Mptcp
-        | Protocol::MptcpNs3
-        | Protocol::StripedTcp(_) => None,
+        None => None,
     };
-    let tunnel = match &scenario.measured_flow().protocol {
-        Protocol::StripedTcp(device) => {
-            let tunnel = Tunnel::start(*device, &scenario, &testbed, start);
-            Some(tunnel?)
-        }
-        Protocol::Tcp
-        | Protocol::Udp
-        | Protocol::Mptcp
-        | Protocol::MptcpNs3
-        | Protocol::Aggregation(_) => None,
+    let tunnel = match scenario.measured_flow().protocol.device() {
+        Some(device) => Some(Tunnel::start(device, &scenario, &testbed, start)?),
+        None => None,
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
@@ -193,8 +182,8 @@ fn traffic_plan(
     });
     let protocol = match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => SocketProtocol::Mptcp,
-        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => SocketProtocol::Tcp,
         Protocol::Udp => SocketProtocol::Udp,
+        _ => SocketProtocol::Tcp,
     };
     traffic::ConnectionPlan {
         name: flow.stream(0),

@@ -157,7 +157,7 @@ class Flow:
     ----------
     name : str
     protocol : str
-        ``tcp``, ``udp``, ``striped-tcp``, ``mptcp``, ``mptcp-ns3`` or ``bas``.
+        ``tcp``, ``udp``, ``striped-tcp``, ``mptcp``, ``mptcp-ns3``, ``bas`` or ``gateway``.
     paths : tuple of str
         Names of its paths. A link's name is a path over this link alone.
     count : int
@@ -176,6 +176,8 @@ class Flow:
         Whether each connection uses only one of the paths, assigned round-robin.
     device : str or None
         Device of ``striped-tcp``.
+    carries : str or None
+        Traffic of ``gateway``: ``tcp``, ``quic`` or ``udp``.
     profile : str or None
         Option set; only for ``mptcp-ns3``.
     congestion, subflow, scheduler, reordering : str or None
@@ -189,7 +191,7 @@ class Flow:
     delayed_ack_timeout, initial_rto, min_rto : float
         s.
     initial_window, receive_buffer, send_buffer, main_buffer : int
-        Bytes; the last only for ``bas``.
+        Bytes; the last only for ``bas`` and ``gateway``.
 
     For other attributes see the keys of ``[transport]`` in docs/keys.md.
     """
@@ -205,6 +207,7 @@ class Flow:
     ack_bytes: int = 0
     in_turn: bool = False
     device: str | None = None
+    carries: str | None = None
     profile: str | None = None
     congestion: str = ""
     congestion_parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -236,6 +239,11 @@ class Flow:
     rack: bool = False
     sack: bool = False
     min_rto_on_variance: bool = False
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether an aggregation above TCP carries it, alone or as a part of the gateway."""
+        return self.protocol == "bas" or self.carries == "tcp"
 
     @property
     def window(self) -> float:

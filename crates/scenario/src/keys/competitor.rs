@@ -4,8 +4,8 @@ use ropewalk_quantities::Bytes;
 
 use super::flow::{COUNT, IN_TURN, PATH, START, TRAFFIC_KEY};
 use super::transport::{
-    CONGESTION, DEVICE, FROM, HEADER, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL, SCHEDULER,
-    SEGMENT, SEND_BUFFER, SUBFLOW, TO,
+    CARRIES, CONGESTION, DEVICE, FROM, HEADER, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL,
+    SCHEDULER, SEGMENT, SEND_BUFFER, SUBFLOW, TO,
 };
 use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
@@ -47,6 +47,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         SUBFLOW,
         SCHEDULER,
         DEVICE,
+        CARRIES,
         SEND_BUFFER,
         PACKET,
         HEADER,

@@ -9,7 +9,7 @@ use ropewalk_transport::{
 
 use super::{Default, Field, Key, Kind, Shape, key};
 use crate::limits;
-use crate::model::{Device, Protocol};
+use crate::model::{Carried, Device, Protocol};
 use crate::parsed::ParsedType;
 
 /// A key that sets the field of `Config` with the same name, or another given field.
@@ -46,6 +46,7 @@ const LENGTH: Kind = Kind::bytes(Bytes::new(64), Bytes::new(65_000));
 const TIMEOUT: Kind = Kind::time(Time::from_micros(1), limits::LONGEST_DELAY);
 
 pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
+const CARRIED: Kind = Kind::Word(|| Carried::NAMES.to_vec());
 const DEVICES: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
 const SCHEDULERS: Kind = Kind::Algorithm(SchedulerConfig::descriptions);
 
@@ -67,6 +68,15 @@ pub(super) const TO: Key = key(
     Kind::Name,
     Default::Words("none"),
     "Node of the receiver.",
+);
+
+pub(super) const CARRIES: Key = key(
+    "carries",
+    CARRIED,
+    Default::Toml("\"tcp\""),
+    "Traffic that the gateway's client carries (`gateway`). `tcp` ends at the client, and its bytes use an \
+     aggregation of all paths. `quic` are packets with the congestion control of a connection, and `udp` are \
+     datagrams without: both are in the tunnel, and keep to one path.",
 );
 
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
@@ -117,6 +127,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
          packets as they arrive, as in song-2018. `tunnel` is the gateway's tunnel: it keeps each link to \
          its rate and delivers packets in order.",
     ),
+    CARRIES,
     setting!(
         reordering,
         Kind::Algorithm(ReorderingConfig::descriptions),

@@ -26,6 +26,34 @@ pub enum Protocol {
     StripedTcp(VirtualDevice),
     /// Bandwidth aggregation above TCP, with a connection on each path (elahi-2011).
     Aggregation(Aggregation),
+    /// The gateway's client, which chooses by the traffic that it carries.
+    Gateway(Carried),
+}
+
+/// Traffic of a program that the gateway's client carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carried {
+    /// A TCP connection: it ends at the client, and its bytes use an aggregation.
+    Tcp(Aggregation),
+    /// Packets with congestion control by the program, in the tunnel, such as QUIC's.
+    Quic,
+    /// Datagrams without congestion control, in the tunnel.
+    Udp,
+}
+
+impl Carried {
+    /// All names in scenario files, in documentation order.
+    pub const NAMES: [&'static str; 3] = ["tcp", "quic", "udp"];
+
+    /// Name in a scenario file.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Carried::Tcp(_) => "tcp",
+            Carried::Quic => "quic",
+            Carried::Udp => "udp",
+        }
+    }
 }
 
 /// Settings of a virtual device.
@@ -66,7 +94,14 @@ pub struct Aggregation {
 
 impl Protocol {
     /// All names in scenario files, in documentation order.
-    pub const NAMES: [&'static str; 5] = ["tcp", "udp", "striped-tcp", "mptcp", "aggregation"];
+    pub const NAMES: [&'static str; 6] = [
+        "tcp",
+        "udp",
+        "striped-tcp",
+        "mptcp",
+        "aggregation",
+        "gateway",
+    ];
 
     /// Older names, each with the name that it stands for.
     pub const ALIASES: [(&'static str, &'static str); 1] = [("bas", "aggregation")];
@@ -80,7 +115,38 @@ impl Protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => "mptcp",
             Protocol::StripedTcp(_) => "striped-tcp",
             Protocol::Aggregation(_) => "aggregation",
+            Protocol::Gateway(_) => "gateway",
         }
+    }
+
+    /// Aggregation that carries the stream, alone or as a part of the gateway.
+    #[must_use]
+    pub fn aggregation(&self) -> Option<&Aggregation> {
+        match self {
+            Protocol::Aggregation(aggregation) | Protocol::Gateway(Carried::Tcp(aggregation)) => {
+                Some(aggregation)
+            }
+            _ => None,
+        }
+    }
+
+    /// Virtual device that carries the packets, alone or as a part of the gateway.
+    #[must_use]
+    pub fn device(&self) -> Option<VirtualDevice> {
+        match self {
+            Protocol::StripedTcp(device) => Some(*device),
+            Protocol::Gateway(Carried::Quic | Carried::Udp) => Some(VirtualDevice {
+                kind: Device::Tunnel,
+                scheduler: Device::Tunnel.default_scheduler(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether it carries datagrams without congestion control.
+    #[must_use]
+    pub fn is_datagrams(&self) -> bool {
+        matches!(self, Protocol::Udp | Protocol::Gateway(Carried::Udp))
     }
 
     /// Name in JSON output, which keeps the older name of aggregation.
@@ -107,13 +173,11 @@ impl Protocol {
     /// Path scheduler, given the settings of its endpoints.
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
-        match self {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {
-                transport.scheduler.clone()
-            }
-            Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
+        match (self.device(), self.aggregation()) {
+            (Some(device), _) => SchedulerConfig::from_name(device.scheduler.name())
                 .expect("a scheduler has one name everywhere"),
-            Protocol::Aggregation(aggregation) => aggregation.scheduling.clone(),
+            (_, Some(aggregation)) => aggregation.scheduling.clone(),
+            _ => transport.scheduler.clone(),
         }
     }
 
@@ -122,16 +186,10 @@ impl Protocol {
     #[must_use]
     pub fn packet_overhead(&self, ip_version: IpVersion) -> u32 {
         let outside = datagram_headers(ip_version);
-        match self {
-            Protocol::Tcp
-            | Protocol::Udp
-            | Protocol::Mptcp
-            | Protocol::MptcpNs3
-            | Protocol::Aggregation(_) => 0,
-            Protocol::StripedTcp(device) => match device.kind {
-                Device::Naive => outside,
-                Device::Tunnel => outside + SINGLE_PACKET_OVERHEAD,
-            },
+        match self.device().map(|device| device.kind) {
+            None => 0,
+            Some(Device::Naive) => outside,
+            Some(Device::Tunnel) => outside + SINGLE_PACKET_OVERHEAD,
         }
     }
 }

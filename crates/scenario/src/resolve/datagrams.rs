@@ -19,7 +19,7 @@ pub(super) fn check(
     wireless: &Wireless,
     report: &mut Report,
 ) {
-    if flow.protocol != Protocol::Udp {
+    if !flow.protocol.is_datagrams() {
         return;
     }
     let payload = flow.payload();
@@ -42,6 +42,16 @@ pub(super) fn check(
     {
         let limit = format!("the payload of a datagram ({payload})");
         traffic.add_error("message", Problem::AboveMost(limit), report);
+    }
+    if flow.protocol != Protocol::Udp {
+        if let Traffic::Bulk { .. } = flow.traffic {
+            let problem = Problem::OnlyWith("a protocol that knows when its first link is free");
+            let error = traffic
+                .unwrap_or(section)
+                .add_error("kind", problem, report);
+            error.allowed = Some(r#"traffic of kind "cbr" or "poisson""#.to_owned());
+        }
+        return;
     }
     let firsts = flow
         .paths

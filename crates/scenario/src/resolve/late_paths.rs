@@ -4,7 +4,7 @@ use ropewalk_network::{DirectionConfig, Jitter, LinkConfig};
 use ropewalk_quantities::Time;
 
 use super::paths::Paths;
-use crate::model::{Flow, Protocol};
+use crate::model::{Carried, Flow, Protocol};
 use crate::report::Report;
 
 /// Warns of a path whose first data arrive after the end of the run because of link delays.
@@ -24,7 +24,7 @@ pub(super) fn warn_of_late_paths(
         let [forward, reverse] = [sum(|link| &link.forward), sum(|link| &link.reverse)];
         // The three-way handshake (RFC 9293, section 3.5) takes a round trip before the data.
         let (takes, of) = match flow.protocol {
-            Protocol::Udp => (forward, "one delay"),
+            Protocol::Udp | Protocol::Gateway(Carried::Udp) => (forward, "one delay"),
             _ => (forward + reverse + forward, "the handshake and one delay"),
         };
         if flow.start < duration && flow.start + takes >= duration {

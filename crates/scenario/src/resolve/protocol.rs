@@ -8,7 +8,7 @@ use ropewalk_transport::{Config, SchedulerConfig};
 
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
-use crate::model::{Aggregation, Device, Protocol, VirtualDevice};
+use crate::model::{Aggregation, Carried, Device, Protocol, VirtualDevice};
 use crate::parsed::Packets;
 use crate::report::Report;
 use crate::section::{Section, name_list};
@@ -43,6 +43,18 @@ pub(super) fn protocol(
             Protocol::Aggregation(aggregation(section, Some(base)))
         }
         ("aggregation", _) => Protocol::Aggregation(aggregation(section, None)),
+        ("gateway", base) => {
+            let base = match base {
+                Some(Protocol::Gateway(base)) => base.name(),
+                _ => Carried::NAMES[0],
+            };
+            let carries = section.get::<String>("carries");
+            Protocol::Gateway(match carries.as_deref().unwrap_or(base) {
+                "quic" => Carried::Quic,
+                "udp" => Carried::Udp,
+                _ => Carried::Tcp(aggregation(&Section::absent("transport", &TRANSPORT), None)),
+            })
+        }
         ("mptcp", Some(Protocol::MptcpNs3)) => Protocol::MptcpNs3,
         ("mptcp", _) => Protocol::Mptcp,
         ("udp", _) => Protocol::Udp,
@@ -59,6 +71,10 @@ pub(super) fn protocol(
         let problem = Problem::OnlyWith(r#"protocol = "striped-tcp""#);
         section.add_error("device", problem, report);
     }
+    if !matches!(protocol, Protocol::Gateway(_)) && section.has("carries") {
+        let problem = Problem::OnlyWith(r#"protocol = "gateway""#);
+        section.add_error("carries", problem, report);
+    }
     check_scheduler(section, &protocol, report);
     protocol
 }
@@ -72,7 +88,7 @@ pub(super) fn set_send_buffer(
     report: &mut Report,
 ) {
     let given = section.get("send_buffer").map(|Packets(count)| count);
-    let Protocol::Aggregation(aggregation) = protocol else {
+    let Some(aggregation) = protocol.aggregation() else {
         if given.is_some() {
             let error = section.add_error("send_buffer", ONLY_WITH_AGGREGATION, report);
             error.allowed = Some(Bytes::ALLOWED.to_owned());
@@ -175,6 +191,11 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
         Protocol::Aggregation(_) => of_carriers().collect(),
+        Protocol::Gateway(_) => {
+            let problem = Problem::OnlyWith("another protocol: the gateway's client has its own");
+            section.add_error("scheduler", problem, report);
+            return;
+        }
     };
     if fitting.contains(&scheduler.name()) {
         return;

@@ -82,7 +82,7 @@ impl Transport {
         let name: String = section.value("protocol");
         let protocol = protocol(section, &name, Some(&self.protocol), report);
         config.multipath = protocol.has_subflows();
-        if protocol != Protocol::Udp
+        if !protocol.is_datagrams()
             && !section.has("congestion")
             && !fits(config.congestion.description(), &config)
         {
@@ -93,7 +93,7 @@ impl Transport {
             Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.inherited.scheduler.clone()
             }
-            Protocol::StripedTcp(_) | Protocol::Aggregation(_) => {
+            Protocol::StripedTcp(_) | Protocol::Aggregation(_) | Protocol::Gateway(_) => {
                 Config::profile(self.profile).scheduler
             }
         };
@@ -128,7 +128,7 @@ impl Transport {
     /// have no keys of connections.
     fn check_congestion(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
-        if self.protocol == Protocol::Udp {
+        if self.protocol.is_datagrams() {
             let settings = section
                 .given()
                 .filter(|(key, _)| key.default.field().is_some());
@@ -156,7 +156,7 @@ impl Transport {
     /// RFC 4653 requires SACK (section 3) and duplicate ACKs, which RACK does not count.
     fn check_ncr(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
-        let is_told = !matches!(self.protocol, Protocol::Udp | Protocol::MptcpNs3);
+        let is_told = !self.protocol.is_datagrams() && self.protocol != Protocol::MptcpNs3;
         let is_ncr = matches!(config.reordering, ReorderingConfig::Ncr(_));
         if !is_told || !is_ncr || config.extensions.sack && !config.loss.rack {
             return;
@@ -213,9 +213,10 @@ fn set_fields(section: &Section, config: &mut Config) {
 }
 
 fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
-    if *protocol == Protocol::Udp {
+    if protocol.is_datagrams() {
+        let outside = protocol.packet_overhead(config.ip_version);
         return Bytes::new(u64::from(
-            ETHERNET_MTU - datagram_headers(config.ip_version),
+            ETHERNET_MTU - outside - datagram_headers(config.ip_version),
         ));
     }
     config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use ropewalk_network::{RouteId, stream};
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{FlowOrigin, Protocol, Scenario, Traffic};
+use ropewalk_scenario::{FlowOrigin, Scenario, Traffic};
 use ropewalk_transport::Config;
 
 use crate::application::Application;
-use crate::hosts::{Datagrams, Host};
+use crate::hosts::Host;
 use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
 
@@ -74,8 +74,12 @@ impl Flow {
     /// Records a datagram; returns whether that completes the recorded transfer.
     #[cold]
     fn note_datagram(&mut self, now: Time) -> bool {
-        if let (Some(recorder), Some(datagrams)) = (&mut self.recorder, self.host.datagrams()) {
-            recorder.datagram(now, datagrams.written());
+        if let Some(datagrams) = self.host.received_datagrams() {
+            for written in datagrams.take_writes() {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.datagram(now, written);
+                }
+            }
         }
         self.note_end()
     }
@@ -83,7 +87,7 @@ impl Flow {
     /// Returns whether a finite transfer of datagrams has just ended, with or without losses.
     #[inline]
     pub(crate) fn note_end(&mut self) -> bool {
-        let over = self.host.datagrams().is_some_and(Datagrams::is_over);
+        let over = self.host.is_over();
         let recorder = self.recorder.as_deref_mut();
         over && recorder.is_some_and(|recorder| {
             recorder.end_datagrams(self.application.total() == Some(self.host.delivered()))
@@ -129,7 +133,7 @@ impl Flow {
         let recorded = flow.origin != FlowOrigin::Competitor;
         let random = stream(seed, &format!("{name}/traffic"));
         // Datagrams carry the time of their write themselves.
-        let logged = recorded && flow.protocol != Protocol::Udp;
+        let logged = recorded && !flow.protocol.is_datagrams();
         let times = [flow.start, scenario.warmup, scenario.duration];
         let application = Application::new(&flow.traffic, times, random, logged);
         let recorder = recorded.then(|| {

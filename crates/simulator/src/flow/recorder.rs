@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ropewalk_network::{Direction, LinkId, Medium, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Flow, Protocol, Scenario};
+use ropewalk_scenario::{Flow, Scenario};
 
 use crate::Options;
 use crate::application::Application;
@@ -223,7 +223,7 @@ impl FlowRecorder {
 }
 
 pub(crate) fn may_undo(flow: &Flow) -> bool {
-    flow.transport.reordering.name() != "none" && !matches!(flow.protocol, Protocol::Udp)
+    flow.transport.reordering.name() != "none" && !flow.protocol.is_datagrams()
 }
 
 /// Returns the capacity of these routes in this time, by the narrowest link of each; `None` if one is

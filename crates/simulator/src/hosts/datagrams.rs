@@ -36,8 +36,8 @@ pub(crate) struct Datagrams {
     overtaken: u64,
     /// Highest end of a datagram that arrived.
     furthest: u64,
-    /// Time of the write of the last datagram that arrived.
-    written: Time,
+    /// Times of the writes of datagrams that arrived, until they are recorded.
+    writes: Vec<Time>,
     /// Constant state, since the sender has no window.
     state: SubflowState,
 }
@@ -74,7 +74,7 @@ impl Datagrams {
             delivered: 0,
             overtaken: 0,
             furthest: 0,
-            written: Time::ZERO,
+            writes: Vec::new(),
             state: SubflowState::default(),
         }
     }
@@ -87,15 +87,10 @@ impl Datagrams {
         packet: &Incoming<'_>,
         _: &mut R,
     ) -> Delivered {
-        let segment = packet.segment;
-        let delivered = u64::from(segment.len);
         self.in_network -= 1;
-        self.received += 1;
-        self.delivered += delivered;
-        self.overtaken += u64::from(segment.seq < self.furthest);
-        self.furthest = self.furthest.max(segment.end());
-        self.written = segment.ts_val;
-        Delivered { bytes: delivered }
+        Delivered {
+            bytes: self.take(packet.segment),
+        }
     }
 
     pub(crate) fn drop_packet(&mut self) {
@@ -112,11 +107,52 @@ impl Datagrams {
 
     /// Returns whether a finite transfer is over: all was sent, and has arrived or was dropped.
     pub(crate) fn is_over(&self) -> bool {
-        self.closed && self.unsent == 0 && self.in_network == 0
+        self.has_sent_everything() && self.in_network == 0
     }
 
-    pub(crate) fn written(&self) -> Time {
-        self.written
+    /// Returns the times of the writes of datagrams that arrived since the last call.
+    pub(crate) fn take_writes(&mut self) -> impl Iterator<Item = Time> + '_ {
+        self.writes.drain(..)
+    }
+
+    /// Returns whether everything was written, and passed on.
+    pub(crate) fn has_sent_everything(&self) -> bool {
+        self.closed && self.unsent == 0
+    }
+
+    /// Handles a datagram that arrived; returns its bytes.
+    pub(crate) fn take(&mut self, segment: &Segment) -> u64 {
+        let delivered = u64::from(segment.len);
+        self.received += 1;
+        self.delivered += delivered;
+        self.overtaken += u64::from(segment.seq < self.furthest);
+        self.furthest = self.furthest.max(segment.end());
+        self.writes.push(segment.ts_val);
+        delivered
+    }
+
+    /// Writes the next datagram to `segment`; returns its length, headers included.
+    pub(crate) fn next(&mut self, now: Time, segment: &mut Segment) -> Option<u32> {
+        if self.unsent == 0 {
+            return None;
+        }
+        let len = self.unsent.min(self.payload) as u32;
+        *segment = Segment {
+            seq: self.offset,
+            data_seq: self.offset,
+            ts_val: now,
+            len,
+            ..Segment::EMPTY
+        };
+        self.unsent -= u64::from(len);
+        self.offset += u64::from(len);
+        self.sent += 1;
+        Some(self.headers + len)
+    }
+
+    /// Returns the bytes that were passed on.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
     }
 
     pub(crate) fn sent(&self) -> u64 {
@@ -209,27 +245,14 @@ impl SendingHost for Datagrams {
         segment: &mut Segment,
         _: &mut R,
     ) -> Option<Outgoing> {
-        if self.unsent == 0 {
-            return None;
-        }
-        let len = self.unsent.min(self.payload) as u32;
-        *segment = Segment {
-            seq: self.offset,
-            data_seq: self.offset,
-            ts_val: now,
-            len,
-            ..Segment::EMPTY
-        };
-        self.unsent -= u64::from(len);
-        self.offset += u64::from(len);
-        self.sent += 1;
+        let size = self.next(now, segment)?;
         Some(Outgoing {
             end: CLIENT,
             route: 0,
             subflow: 0,
             generation: 0,
             slot: 0,
-            size: self.headers + len,
+            size,
         })
     }
 

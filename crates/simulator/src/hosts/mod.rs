@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Device, Flow, Protocol, Scenario, Traffic};
+use ropewalk_scenario::{Carried, Device, Flow, Protocol, Scenario, Traffic};
 use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Counters, SubflowState};
@@ -146,7 +146,11 @@ impl Host {
             Protocol::StripedTcp(device) => {
                 Host::Tunnel(Box::new(Tunnel::new(flow, *device, config, keys)))
             }
-            Protocol::Aggregation(aggregation) => {
+            Protocol::Gateway(Carried::Quic | Carried::Udp) => {
+                let device = flow.protocol.device().expect("the tunnel carries these");
+                Host::Tunnel(Box::new(Tunnel::new(flow, device, config, keys)))
+            }
+            Protocol::Aggregation(aggregation) | Protocol::Gateway(Carried::Tcp(aggregation)) => {
                 let costs = costs(scenario, flow);
                 let first = match flow.traffic {
                     Traffic::Requested(_) => SERVER,
@@ -188,21 +192,43 @@ impl Host {
         }
     }
 
+    /// Returns the datagrams as sent and as received, if it carries a flow of them.
     #[inline]
-    pub(crate) fn datagrams(&self) -> Option<&Datagrams> {
+    pub(crate) fn datagrams(&self) -> Option<[&Datagrams; 2]> {
+        match self {
+            Host::Datagrams(datagrams) => Some([datagrams, datagrams]),
+            Host::Tunnel(tunnel) => tunnel.datagrams(),
+            Host::Connection(_) | Host::MptcpNs3(_) | Host::Striped(_) | Host::Aggregation(_) => {
+                None
+            }
+        }
+    }
+
+    pub(crate) fn received_datagrams(&mut self) -> Option<&mut Datagrams> {
         match self {
             Host::Datagrams(datagrams) => Some(datagrams),
-            Host::Connection(_)
-            | Host::MptcpNs3(_)
-            | Host::Striped(_)
-            | Host::Tunnel(_)
-            | Host::Aggregation(_) => None,
+            Host::Tunnel(tunnel) => tunnel.received_datagrams(),
+            Host::Connection(_) | Host::MptcpNs3(_) | Host::Striped(_) | Host::Aggregation(_) => {
+                None
+            }
+        }
+    }
+
+    /// Returns whether a finite transfer of datagrams is over. In a tunnel, those that are lost may be sent
+    /// again, so all have to arrive.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Host::Datagrams(datagrams) => datagrams.is_over(),
+            _ => self.datagrams().is_some_and(|[sent, received]| {
+                sent.has_sent_everything() && received.delivered() == sent.offset()
+            }),
         }
     }
 
     pub(crate) fn data_packets(&self) -> u64 {
         let segments = (0..self.subflows()).map(|subflow| self.counters(subflow).segments_sent);
-        segments.sum::<u64>() + self.datagrams().map_or(0, Datagrams::sent)
+        segments.sum::<u64>() + self.datagrams().map_or(0, |[sent, _]| sent.sent())
     }
 
     /// Applies new terms to the paths, if the host chooses paths by terms.

@@ -49,7 +49,7 @@ impl fmt::Display for RouteMetrics {
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
         Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
-        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Aggregation(_) => 1,
+        _ => 1,
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
 /// [`mtu`].
 pub(crate) fn link_mtu(flow: &Flow) -> Result<u64, Error> {
     let packet = mtu(flow)?;
-    let Protocol::StripedTcp(device) = &flow.protocol else {
+    let Some(device) = flow.protocol.device() else {
         return Ok(packet);
     };
     let added = match device.kind {

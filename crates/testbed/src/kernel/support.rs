@@ -1,7 +1,7 @@
 //! Scenario settings that the kernel does not support.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Device, Flow, FlowOrigin, Protocol, Scenario, Traffic};
+use ropewalk_scenario::{Carried, Device, Flow, FlowOrigin, Protocol, Scenario, Traffic};
 use ropewalk_striping::{DATA_HEADER_LEN, tunnel};
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
@@ -62,7 +62,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         return refuse("count", flow.count.to_string(), reason, "1");
     }
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::Tcp | Protocol::Mptcp | Protocol::Gateway(Carried::Tcp(_)) => {}
+        Protocol::Gateway(carried) => {
+            let value = format!("{:?}", carried.name());
+            let reason = "the testbed has no program for it";
+            return refuse("carries", value, reason, "\"tcp\"");
+        }
         Protocol::StripedTcp(device) => {
             let is_naive = device.kind == Device::Naive;
             if is_naive && device.scheduler != tunnel::Scheduler::RoundRobin {

@@ -23,6 +23,11 @@ def uncovered_reasons(setup: Setup) -> list[str]:
             'no formula covers the gateway\'s tunnel (device = "tunnel"), which paces packets'
             " and restores their order"
         )
+    reasons += [
+        f'no formula covers carries = "{flow.carries}", whose packets are in the gateway\'s tunnel'
+        for flow in setup.every_flow
+        if flow.carries not in (None, "tcp")
+    ]
     several = bool(setup.others) or setup.first.count > 1
     if setup.first.protocol == "udp" and several:
         reasons.append(

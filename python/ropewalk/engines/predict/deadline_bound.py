@@ -40,7 +40,8 @@ def predict(scenario: Scenario) -> Prediction | None:
     setup = scenario.setup
     span, flow = setup.first.traffic.deadline, setup.first
     written = scenario.writes(SEED, WRITES)
-    if span is None or written is None or flow.protocol not in ("tcp", "mptcp", "bas"):
+    covered = flow.protocol in ("tcp", "mptcp") or flow.aggregates
+    if span is None or written is None or not covered:
         return None
     import numpy as np
 

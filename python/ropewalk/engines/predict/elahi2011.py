@@ -22,12 +22,12 @@ MAX_MESSAGES = 5_000  # larger systems take long, with nearly the same result
 
 
 def predict(setup: Setup) -> Prediction | None:
-    """Predict delay and loss of cbr and poisson traffic over tcp, mptcp and bas."""
+    """Predict delay and loss of cbr and poisson traffic over tcp, mptcp and an aggregation."""
     flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
-    protocols = ("tcp", "mptcp", "bas")
+    covered = flow.protocol in ("tcp", "mptcp") or flow.aggregates
     slow = all(math.isfinite(path.rate) for path in used)
     streamed = traffic.kind in ("cbr", "poisson")
-    if flow.protocol not in protocols or not streamed or not slow:
+    if not covered or not streamed or not slow:
         return None
     from ...model import elahi2011
     from ...model.elahi2011.sojourn import SojournTime
@@ -35,7 +35,7 @@ def predict(setup: Setup) -> Prediction | None:
     message = traffic.message
     packets = math.ceil(message / flow.segment)
     wire = 8 * (message + packets * flow.header_bytes)
-    if flow.protocol == "bas":
+    if flow.aggregates:
         in_buffers: float = len(used) * flow.send_buffer
         room = len(used) * flow.send_buffer + flow.main_buffer
     else:

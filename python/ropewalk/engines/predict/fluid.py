@@ -98,11 +98,11 @@ def _delay(setup: Setup, outcome: fluid.Outcome) -> dict[str, float]:
         return {}
     flow = setup.first
     room: float = flow.send_buffer
-    if flow.protocol == "bas":
+    if flow.aggregates:
         if any(path.loss for path in paths(setup)):
             return {}
         room = flow.main_buffer + len(outcome.rtts) * room
-    if flow.protocol != "bas" and flow.send_buffer_autotuning:
+    if not flow.aggregates and flow.send_buffer_autotuning:
         carried = zip(outcome.subflows, outcome.rtts, strict=True)
         windows = sum(rate * rtt for rate, rtt in carried)
         room = min(len(outcome.rtts) * room, FILLED * _buffered_windows(flow) * windows)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MUCH = 0.05  # an interval is wide if an end is farther than this share
 LATE_MS = 1.0  # and, for a mean delay, also farther than this
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-GATEWAY = ("bas", "striped-tcp")  # protocols whose data pass two programs
+GATEWAY = ("bas", "gateway", "striped-tcp")  # protocols whose data pass two programs
 MOST_WRITES = 1_000_000  # with more writes, the offered rate is not computed
 
 

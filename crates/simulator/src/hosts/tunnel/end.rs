@@ -1,20 +1,19 @@
-//! One end of a tunnel: the TCP endpoint behind its device, and the tunnel's sender and receiver.
+//! One end of a tunnel: the program behind its device, and the tunnel's sender and receiver.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Class, Feedback, Flow, LinkTerms, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
-    Sequencing, Transmit,
+    Feedback, LinkTerms, Ping, Receiver, ReceiverConfig, Sender, SenderConfig, Sequencing, Transmit,
 };
 use ropewalk_transport::event::Recorder;
-use ropewalk_transport::{Endpoint, Event, Flags, Segment};
+use ropewalk_transport::{Endpoint, Segment};
 
-const LANE: u8 = 1;
+use super::inner::Inner;
 
 #[derive(Debug)]
 pub(super) struct End {
-    pub(super) endpoint: Endpoint,
+    pub(super) inner: Inner,
     pub(super) sender: Sender<Segment>,
     pub(super) receiver: Receiver<Segment>,
     /// Offset of its clock from the simulation's.
@@ -35,14 +34,9 @@ pub(super) enum TunnelMessage {
 }
 
 impl End {
-    pub(super) fn new(
-        endpoint: Endpoint,
-        ahead: Time,
-        ip_header: u32,
-        sender: SenderConfig,
-    ) -> End {
+    pub(super) fn new(inner: Inner, ahead: Time, ip_header: u32, sender: SenderConfig) -> End {
         End {
-            endpoint,
+            inner,
             sender: Sender::new(sender),
             receiver: Receiver::new(ReceiverConfig {
                 skew: sender.skew,
@@ -112,7 +106,7 @@ impl End {
             self.sender.on_packet(self.clock(now), bytes);
         }
         if passes {
-            delivered += self.hand_over(now, segment, recorder);
+            delivered += self.inner.handle_packet(now, segment, recorder);
         } else {
             // A duplicate, retransmitted since it seemed lost, is dropped.
             let _ = self.receiver.hold(sequencing, *segment, bytes);
@@ -125,27 +119,12 @@ impl End {
     pub(super) fn deliver(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.receiver.poll_deliver(self.clock(now)) {
-            delivered += self.hand_over(now, &segment, recorder);
+            delivered += self.inner.handle_packet(now, &segment, recorder);
         }
         delivered
     }
 
-    fn hand_over(&mut self, now: Time, segment: &Segment, recorder: &mut impl Recorder) -> u64 {
-        let mut endpoint = self.endpoint.recorded_by(recorder);
-        endpoint.handle_segment(now, 0, segment);
-        self.endpoint.read(u64::MAX)
-    }
-
-    /// Handles the endpoint's events; it closes when the other end has closed.
-    pub(super) fn take_events(&mut self) {
-        while let Some(event) = self.endpoint.poll_event() {
-            if event == Event::Eof {
-                self.endpoint.close();
-            }
-        }
-    }
-
-    /// Passes the endpoint's segments to the device, which may drop them; `segment` is scratch space.
+    /// Passes the program's packets to the device, which may drop them; `segment` is scratch space.
     pub(super) fn fill_device(
         &mut self,
         now: Time,
@@ -153,15 +132,9 @@ impl End {
         recorder: &mut impl Recorder,
     ) {
         let clock = self.clock(now);
-        let mut endpoint = self.endpoint.recorded_by(recorder);
-        while endpoint.poll_transmit(now, segment).is_some() {
-            let opens = segment.flags.contains(Flags::SYN);
-            let ends = segment.flags.contains(Flags::FIN) || segment.flags.contains(Flags::RST);
-            let flow = Flow {
-                lane: LANE,
-                class: Class::of_tcp(opens, ends, segment.len > 0),
-            };
-            let bytes = self.ip_header + segment.header_len() + segment.len;
+        let ip_header = self.ip_header;
+        while let Some((bytes, flow)) = self.inner.poll_transmit(now, ip_header, segment, recorder)
+        {
             self.sender.enqueue(clock, *segment, bytes, flow);
         }
     }
@@ -194,13 +167,13 @@ impl End {
         let tunnel = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let tunnel = tunnel.into_iter().flatten();
         let tunnel = tunnel.map(|clock| clock.saturating_sub(self.ahead));
-        tunnel.chain(self.endpoint.poll_timeout()).min()
+        tunnel.chain(self.inner.poll_timeout()).min()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
-        if is_due(self.endpoint.poll_timeout(), now) {
-            self.endpoint.recorded_by(recorder).handle_timeout(now);
+        if is_due(self.inner.poll_timeout(), now) {
+            self.inner.handle_timeout(now, recorder);
         }
         let clock = self.clock(now);
         if is_due(self.sender.poll_timeout(), clock) {
@@ -211,6 +184,7 @@ impl End {
     }
 
     pub(super) fn held(&self) -> u64 {
-        self.receiver.held() + self.endpoint.reorder_buffer()
+        let of_program = self.inner.endpoint().map_or(0, Endpoint::reorder_buffer);
+        self.receiver.held() + of_program
     }
 }

@@ -1,4 +1,4 @@
-//! The gateway's tunnel between both ends of one TCP connection.
+//! The gateway's tunnel between both ends of a connection, or of a flow of datagrams.
 //!
 //! Senders, receivers and datagram lengths come from [`ropewalk_striping::tunnel`], as in the gateway. The
 //! handshake is omitted: the client's links are connected when the flow begins, the server's when the first
@@ -6,6 +6,7 @@
 
 mod datagram;
 mod end;
+mod inner;
 mod slab;
 mod terms;
 #[cfg(test)]
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Flow, VirtualDevice};
+use ropewalk_scenario::{Carried, Flow, Protocol, VirtualDevice};
 use ropewalk_striping::Terms;
 use ropewalk_striping::tunnel::{
     DatagramLengths, PathMtuConfig, Ping, SINGLE_PACKET_OVERHEAD, SenderConfig, Transmit,
@@ -24,11 +25,13 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
 use super::connection::endpoint_id;
+use super::datagrams::Datagrams;
 use super::sending_host::{CLIENT, Delivered, Incoming, Outgoing, SERVER, SendingHost};
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
 use datagram::{Content, Datagram, DatagramStore};
 use end::{End, TunnelMessage};
+use inner::Inner;
 use terms::LinksTerms;
 
 /// Offsets of the ends' clocks. The server's exceeds 2^32 microseconds, after which the clock in datagrams
@@ -47,6 +50,8 @@ pub(crate) struct Tunnel {
     terms: LinksTerms,
     stage: Stage,
     held_max: u64,
+    /// State of a flow without windows.
+    no_state: SubflowState,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +84,14 @@ impl Tunnel {
         };
         let client = Endpoint::client(config, 1, keys.next_u64(), keys.next_u64());
         let server = Endpoint::server(config, keys.next_u64(), keys.next_u64());
+        let inner = |endpoint| match flow.protocol {
+            Protocol::Gateway(Carried::Udp) => Inner::Udp(Box::new(Datagrams::new(flow))),
+            Protocol::Gateway(_) => Inner::Quic(Box::new(endpoint)),
+            _ => Inner::Tcp(Box::new(endpoint)),
+        };
         let end = |endpoint, number: usize| {
             let ip_header = config.ip_version.header_len();
-            End::new(endpoint, CLOCKS_AHEAD[number], ip_header, sender)
+            End::new(inner(endpoint), CLOCKS_AHEAD[number], ip_header, sender)
         };
         Tunnel {
             ends: [end(client, CLIENT), end(server, SERVER)],
@@ -92,6 +102,7 @@ impl Tunnel {
             terms: LinksTerms::default(),
             stage: Stage::Idle,
             held_max: 0,
+            no_state: SubflowState::default(),
         }
     }
 
@@ -126,7 +137,15 @@ impl Tunnel {
             && (now >= until || self.ends.iter().all(End::all_rates_measured))
         {
             self.stage = Stage::Up;
-            self.ends[CLIENT].endpoint.connect();
+            self.ends[CLIENT].inner.connect();
+        }
+    }
+
+    /// Takes the application's data. Datagrams wait for the links, like the first packet of a connection.
+    fn fill(&mut self, now: Time, application: &mut Application) {
+        let inner = &mut self.ends[CLIENT].inner;
+        if matches!(self.stage, Stage::Up) || inner.datagrams().is_none() {
+            inner.fill(now, application);
         }
     }
 
@@ -193,7 +212,7 @@ impl Tunnel {
                 Content::TermsSeen(about, version) => self.terms.on_seen(about, version),
             }
             delivered += end.deliver(now, recorder);
-            end.take_events();
+            end.inner.take_events();
         }
         self.note_held(packet.end);
         Delivered { bytes: delivered }
@@ -210,28 +229,47 @@ impl Tunnel {
         }
         let this = &mut self.ends[end];
         let delivered = this.handle_timeout(now, &mut recorders.recorder_of(endpoint_id(end)));
-        this.take_events();
+        this.inner.take_events();
         Delivered { bytes: delivered }
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {
-        self.ends[end].endpoint.key()
+        self.endpoint(end).map_or(0, Endpoint::key)
+    }
+
+    fn endpoint(&self, end: usize) -> Option<&Endpoint> {
+        self.ends[end].inner.endpoint()
+    }
+
+    /// Returns the datagrams as sent and as received, if the tunnel carries a flow of them.
+    pub(crate) fn datagrams(&self) -> Option<[&Datagrams; 2]> {
+        let [client, server] = &self.ends;
+        Some([client.inner.datagrams()?, server.inner.datagrams()?])
+    }
+
+    pub(crate) fn received_datagrams(&mut self) -> Option<&mut Datagrams> {
+        self.ends[SERVER].inner.datagrams_mut()
     }
 
     pub(crate) fn subflows(&self) -> usize {
-        1
+        usize::from(self.endpoint(CLIENT).is_some())
     }
 
     pub(crate) fn state(&self, _: usize) -> &SubflowState {
-        &self.ends[CLIENT].endpoint.subflow_states()[0]
+        match self.endpoint(CLIENT) {
+            Some(endpoint) => &endpoint.subflow_states()[0],
+            None => &self.no_state,
+        }
     }
 
     pub(crate) fn counters(&self, _: usize) -> Counters {
-        self.ends[CLIENT].endpoint.counters(0)
+        let endpoint = self.endpoint(CLIENT);
+        endpoint.map_or(Counters::default(), |endpoint| endpoint.counters(0))
     }
 
     pub(crate) fn duplicates(&self, _: usize) -> u64 {
-        self.ends[SERVER].endpoint.duplicates(0)
+        let endpoint = self.endpoint(SERVER);
+        endpoint.map_or(0, |endpoint| endpoint.duplicates(0))
     }
 
     pub(crate) fn delivered_by(&self, _: usize) -> u64 {
@@ -239,7 +277,10 @@ impl Tunnel {
     }
 
     pub(crate) fn delivered(&self) -> u64 {
-        self.ends[SERVER].endpoint.delivered()
+        match &self.ends[SERVER].inner {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.delivered(),
+            Inner::Udp(datagrams) => datagrams.delivered(),
+        }
     }
 
     pub(crate) fn reorder_buffer(&self) -> u64 {
@@ -262,11 +303,15 @@ impl Tunnel {
 
     /// Counts packets in the order that the tunnel has restored.
     pub(crate) fn packets(&self) -> (u64, u64) {
-        self.ends[SERVER].endpoint.packets()
+        match &self.ends[SERVER].inner {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.packets(),
+            Inner::Udp(datagrams) => datagrams.packets(),
+        }
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.ends.iter().all(|end| end.endpoint.is_closed())
+        let mut endpoints = self.ends.iter().filter_map(|end| end.inner.endpoint());
+        endpoints.all(Endpoint::is_closed)
     }
 }
 
@@ -275,9 +320,9 @@ impl SendingHost for Tunnel {
         if end == CLIENT {
             self.follow_terms(now);
             self.connect(now);
-            application.fill(now, &mut self.ends[CLIENT].endpoint);
+            self.fill(now, application);
         } else {
-            application.send_requests(&mut self.ends[SERVER].endpoint);
+            self.ends[SERVER].inner.send_requests(application);
         }
     }
 
