@@ -148,7 +148,7 @@ lint-python: setup $(MADE)/lint $(MADE)/test ## the Python half of it
 	$(BIN)/mypy
 	$(BIN)/stubtest ropewalk._core
 
-docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list, what tutorials print
+docs: setup models ## write docs/keys.md from the schema, docs/gallery.md from its list, what tutorials print
 	$(BIN)/python docs/make_keys.py
 	$(BIN)/python docs/make_gallery.py --page
 	$(BIN)/python docs/make_tutorials.py

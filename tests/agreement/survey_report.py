@@ -87,7 +87,7 @@ class Report:
         return pl.DataFrame(rows)
 
     def calls(self) -> pl.DataFrame:
-        """Return quantiles of the delay of a call through the gateway, beyond the quickest link."""
+        """Return quantiles of the delay of a call beyond the quickest link's."""
         rows = []
         for beside, title in (("alone", "alone"), ("download", "beside a download")):
             values = np.array([row["call"][beside] for row in self.rows])

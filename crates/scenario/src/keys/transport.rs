@@ -76,7 +76,7 @@ pub(super) const CARRIES: Key = key(
     Default::Toml("\"tcp\""),
     "Traffic that the gateway's client carries (`gateway`). `tcp` ends at the client, and its bytes use an \
      aggregation of all paths. `quic` are packets with the congestion control of a connection, and `udp` are \
-     datagrams without: both are in the tunnel, and keep to one path.",
+     datagrams without. Both use the tunnel: `quic` all paths, and thin flows of `udp` the quickest.",
 );
 
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
