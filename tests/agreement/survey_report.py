@@ -163,9 +163,9 @@ class Report:
         """Draw the distribution of each ratio over the scenarios."""
         figure = Figure(figsize=(9, 4), layout="constrained")
         titles = {
-            "best link": "over TCP on the best link alone",
-            "MPTCP": "over MPTCP",
-            "sum": "of the sum of rates",
+            "best link": "goodput / TCP on the best link alone",
+            "MPTCP": "goodput / MPTCP",
+            "sum": "goodput / sum of the links' rates",
         }
         axes = dict(zip(titles, figure.subplots(1, 3, sharey=True), strict=True))
         for ratio in self.rows[0]["ratios"]:
@@ -176,14 +176,13 @@ class Report:
             axes[against].step(values, share, where="post", label=method, color=colour)
         for against, title in titles.items():
             here = axes[against]
-            here.set_title(title, loc="left", fontsize="medium")
             here.set_yscale("log")
             here.set_ylim(0.8 / len(values), 1)
             here.set_yticks((0.001, 0.01, 0.1, 0.5, 1), ("0.1 %", "1 %", "10 %", "50 %", "all"))
             here.minorticks_off()
             here.grid(color="#e4e4e4", linewidth=0.7)
             here.spines[["top", "right"]].set_visible(False)
-            here.set_xlabel("goodput, of it")
+            here.set_xlabel(title)
             if against != "sum":
                 here.set_xscale("log")
                 here.axvline(1, color=style.FAINT, linewidth=0.8)
@@ -192,7 +191,7 @@ class Report:
                 here.set_xlim(0.01, 20)
                 here.minorticks_off()
         axes["best link"].set_ylabel("share of scenarios with at most this ratio")
-        axes["best link"].legend(frameon=False, loc="lower right")
+        axes["sum"].legend(frameon=False, loc="lower right")
         return figure
 
 
