@@ -10,7 +10,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::name_servers::interface;
 use crate::quota_policy::QuotaPolicy;
+use interface::existing;
 
+mod interface;
 mod text;
 
 /// Name of the link of a client's tunnel whose datagrams use the TCP carriers.
@@ -55,7 +57,8 @@ pub enum Rank {
 /// Point where a link's packets leave the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Egress {
-    /// The interface of this name (SO_BINDTODEVICE), with its address.
+    /// The interface of this name (SO_BINDTODEVICE), with its address. With `*` at the end, the first by name
+    /// that exists, such as `wwan0` for `wwan*`.
     Interface(String),
     /// This address; routing rules (ip-rule(8)) choose the interface.
     Address(IpAddr),
@@ -123,9 +126,9 @@ impl Link {
     /// Whether the link is the interface of a zone ([`interface`]).
     pub(crate) fn is_interface(&self, zone: &str) -> bool {
         match &self.egress {
-            Egress::Interface(name) => {
-                name == zone || interface(name).is_some_and(|own| interface(zone) == Some(own))
-            }
+            Egress::Interface(name) => existing(name).is_ok_and(|name| {
+                name == zone || interface(&name).is_some_and(|own| interface(zone) == Some(own))
+            }),
             Egress::Address(_) => false,
         }
     }
@@ -133,7 +136,7 @@ impl Link {
     /// Returns the index of its interface, if it is given by an interface that exists.
     pub(crate) fn interface_index(&self) -> Option<u32> {
         match &self.egress {
-            Egress::Interface(name) => interface(name),
+            Egress::Interface(name) => interface(&existing(name).ok()?),
             Egress::Address(_) => None,
         }
     }
@@ -159,7 +162,7 @@ impl Link {
         // Nothing is sent: the kernel looks up the route and selects the source address.
         socket.connect(&peer.into())?;
         let interface = match &self.egress {
-            Egress::Interface(name) => name_to_index(&socket, name)?,
+            Egress::Interface(name) => name_to_index(&socket, &existing(name)?)?,
             Egress::Address(_) => 0,
         };
         let address = socket.local_addr()?.as_socket();
@@ -191,7 +194,7 @@ impl Link {
             socket.set_mark(mark)?;
         }
         match &self.egress {
-            Egress::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
+            Egress::Interface(name) => socket.bind_device(Some(existing(name)?.as_bytes()))?,
             Egress::Address(address) => {
                 if !self.reaches(peer) {
                     return Err(io::Error::from(rustix::io::Errno::AFNOSUPPORT));

@@ -141,7 +141,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// Parses an address, or the name of an interface of at most 15 bytes (Linux's limit).
+/// Parses an address, or the name of an interface of at most 15 bytes (Linux's limit), which may end with `*`.
 impl FromStr for Egress {
     type Err = String;
 
@@ -154,11 +154,12 @@ impl FromStr for Egress {
                 )),
             };
         }
-        let is_interface = (1..=15).contains(&text.len())
-            && !text
+        let name = text.strip_suffix('*').unwrap_or(text);
+        let is_interface = (1..=15).contains(&name.len())
+            && !name
                 .contains(|c: char| "/\"\\*".contains(c) || c.is_whitespace() || c.is_control())
-            && text != "."
-            && text != "..";
+            && name != "."
+            && name != "..";
         match is_interface {
             true => Ok(Egress::Interface(text.to_owned())),
             false => Err(format!("{text:?} is neither an interface nor an address")),

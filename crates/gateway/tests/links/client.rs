@@ -37,7 +37,7 @@ fn start_relay(machines: &Machines) -> Gateway {
 
 fn client_arguments(machines: &Machines, more: &str) -> String {
     format!(
-        "client --relay {RELAY}:4433 --relay-key {} --key {} --link wifi=wlan0 --link lte=wwan0 \
+        "client --relay {RELAY}:4433 --relay-key {} --key {} --link wifi=wlan* --link lte=wwan0 \
          --address {}/24 --address {}/64 --device ropewalk0 --hook {} --control {} {more}",
         machines.file("relay.pub"),
         machines.file("van.key"),
@@ -305,7 +305,7 @@ fn quota_counts_streams_and_packets_together() {
     let _relay = start_relay(&machines);
     let arguments = client_arguments(&machines, "")
         .replace("lte=wwan0", "lte=wwan0,rank=never")
-        .replace("wifi=wlan0", "wifi=wlan0,quota=1GB");
+        .replace("wifi=wlan*", "wifi=wlan*,quota=1GB");
     let state = machines.file("quota.json");
     let _client = machines
         .van
