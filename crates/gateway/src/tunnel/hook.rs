@@ -19,6 +19,7 @@ use crate::Failure;
 use crate::prefix::Prefix;
 use crate::runtime::{EndSignal, notify_ready};
 
+mod link_interface;
 mod options;
 
 pub(super) use self::options::HookVariables;

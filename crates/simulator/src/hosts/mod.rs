@@ -214,8 +214,8 @@ impl Host {
         }
     }
 
-    /// Returns whether a finite transfer of datagrams is over. In a tunnel, those that are lost may be sent
-    /// again, so all have to arrive.
+    /// Returns whether a finite transfer of datagrams is over. A tunnel retransmits lost ones, so all have to
+    /// arrive there.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         match self {

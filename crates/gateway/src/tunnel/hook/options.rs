@@ -4,11 +4,11 @@ use std::fs;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{self, PathBuf};
-use std::process::Command;
 
 use clap::{Args, ValueEnum};
 
 use super::Hook;
+use super::link_interface::interface_of;
 use crate::Failure;
 use crate::links::Egress;
 use crate::option_parsers;
@@ -377,20 +377,6 @@ impl ClientRouting {
     pub(crate) fn marks(&self) -> ClientMarks {
         ClientMarks::from_own(self.mark)
     }
-}
-
-/// Returns the interface of a link. That of an address is known to ip(8) only, and may not exist yet.
-fn interface_of(link: &Egress) -> Option<String> {
-    let address = match link {
-        Egress::Interface(name) => return Some(name.clone()),
-        Egress::Address(address) => address.to_string(),
-    };
-    let mut command = Command::new("ip");
-    let output = command
-        .args(["-o", "addr", "show", "to", &address])
-        .output();
-    let text = String::from_utf8(output.ok()?.stdout).ok()?;
-    text.split_whitespace().nth(1).map(str::to_owned)
 }
 
 fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
