@@ -101,14 +101,7 @@ impl Flow {
             protocol::TCP,
             sent.identification,
         );
-        let outside = self.outside.as_ref().map(|outside| {
-            ip_header(
-                outside[sent.path],
-                *from,
-                protocol::UDP,
-                sent.identification,
-            )
-        });
+        let outside = self.outside(sent);
         let (header_len, len) = (segment.header_len() as usize, segment.len as usize);
         let ip_at = outside.map_or(0, |outside| outside.wire_len() + UdpHeader::LEN);
         let tcp_at = ip_at + ip.wire_len();
@@ -134,24 +127,25 @@ impl Flow {
         ip.emit(header_len + len, &mut headers[ip_at..]);
 
         if let Some(outside) = outside {
-            let inside = out.len() - ip_at;
-            let ports = UdpHeader {
-                source_port: TUNNEL_PORT,
-                destination_port: TUNNEL_PORT,
-            };
-            let sum = Checksum::new().add_bytes(&out[ip_at..]);
-            let rest = outside.pseudo_header(UdpHeader::LEN + inside).add_sum(sum);
-            outside.emit(UdpHeader::LEN + inside, out);
-            ports.emit(inside, rest, &mut out[outside.wire_len()..]);
+            encapsulate(outside, out);
         }
     }
 }
 
 impl Flow {
+    /// Returns the IP header of a packet in a virtual device, if it is in one.
+    fn outside(&self, sent: &Sent) -> Option<IpHeader> {
+        let ends = self.outside.as_ref()?[sent.path];
+        let header = ip_header(ends, sent.from, protocol::UDP, sent.identification);
+        Some(header)
+    }
+
     fn write_datagram(&self, sent: &Sent, out: &mut Vec<u8>) {
         let Sent { from, segment, .. } = sent;
         let ip = ip_header(self.ends[0], *from, protocol::UDP, sent.identification);
-        let (udp_at, len) = (ip.wire_len(), segment.len as usize);
+        let outside = self.outside(sent);
+        let ip_at = outside.map_or(0, |outside| outside.wire_len() + UdpHeader::LEN);
+        let (udp_at, len) = (ip_at + ip.wire_len(), segment.len as usize);
         out.clear();
         out.resize(udp_at + UdpHeader::LEN + len, 0);
         let (headers, data) = out.split_at_mut(udp_at + UdpHeader::LEN);
@@ -165,9 +159,27 @@ impl Flow {
         let sum = ip
             .pseudo_header(UdpHeader::LEN + len)
             .add_sum(Checksum::new().add_bytes(data));
-        ip.emit(UdpHeader::LEN + len, headers);
+        ip.emit(UdpHeader::LEN + len, &mut headers[ip_at..]);
         ports.emit(len, sum, &mut headers[udp_at..]);
+        if let Some(outside) = outside {
+            encapsulate(outside, out);
+        }
     }
+}
+
+/// Writes the headers before the packet of a virtual device, which has space for them.
+fn encapsulate(outside: IpHeader, out: &mut [u8]) {
+    let udp_at = outside.wire_len();
+    let ip_at = udp_at + UdpHeader::LEN;
+    let inside = out.len() - ip_at;
+    let ports = UdpHeader {
+        source_port: TUNNEL_PORT,
+        destination_port: TUNNEL_PORT,
+    };
+    let sum = Checksum::new().add_bytes(&out[ip_at..]);
+    let rest = outside.pseudo_header(UdpHeader::LEN + inside).add_sum(sum);
+    outside.emit(UdpHeader::LEN + inside, out);
+    ports.emit(inside, rest, &mut out[udp_at..]);
 }
 
 /// Initial state of a subflow's side, such as its first sequence number.
