@@ -15,9 +15,9 @@ use rustix::net::{
 
 use crate::control::{Line, errno, gone};
 use crate::endpoint_cache::{self as cache, Socket};
-use crate::outgoing::Verdict;
 use crate::settings::{Settings, Udp};
 use crate::socket::{Family, Kind};
+use crate::verdict::Verdict;
 use ropewalk_preload_protocol::{Answer, Request, in_pool, is_endpoint};
 
 /// Number of the loopback interface (LOOPBACK_IFINDEX in include/net/flow.h).

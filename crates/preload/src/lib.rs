@@ -46,3 +46,4 @@ mod next;
 mod outgoing;
 mod settings;
 mod socket;
+mod verdict;

@@ -13,20 +13,8 @@ use crate::datagrams;
 use crate::next::no_deferred_connect;
 use crate::settings::{Settings, Udp};
 use crate::socket::{self, Family, Kind};
+use crate::verdict::Verdict;
 use ropewalk_preload_protocol::{Answer, Request};
-
-/// Decision on a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Leave it to the kernel.
-    Kernel,
-    /// Leave it to the kernel: the socket is connecting; if it fails, [`failure`] has the reason.
-    Resume,
-    /// Leave it to the kernel, with this address in place of the target.
-    Redirect(SocketAddr),
-    Done,
-    Failed(Errno),
-}
 
 /// Connects the program's socket to the target through the gateway, like connect(2): a blocking socket waits
 /// for the relay, with SO_SNDTIMEO and signals, and fails with the relay's reason; others get EINPROGRESS.

@@ -138,8 +138,8 @@ pub(crate) struct DeviceOptions {
     /// Name of the device, 1 to 15 bytes. %d becomes the first free number.
     #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
     pub(crate) device: String,
-    /// Rate up to which urgent packets, such as those of a call, a game or DNS, are also sent on a second link:
-    /// the first one that arrives counts. 0bit/s sends none.
+    /// Rate up to which urgent packets (calls, games, DNS) are also sent on a second link: the first one that
+    /// arrives counts. 0bit/s sends none.
     #[arg(long, value_name = "RATE", default_value = "128kbit/s")]
     pub(crate) copies: Rate,
 }

@@ -8,7 +8,8 @@ use libc::{sockaddr, socklen_t};
 use rustix::io::Errno;
 
 use super::{borrowed, ruled};
-use crate::outgoing::{self, Verdict};
+use crate::outgoing;
+use crate::verdict::Verdict;
 use crate::{c_address, datagrams, incoming, next, socket};
 use ropewalk_preload_protocol::{CLIENTS, HOLD};
 

@@ -9,7 +9,8 @@ use libc::{mmsghdr, msghdr, size_t, sockaddr, sockaddr_storage, socklen_t, ssize
 use rustix::io::Errno;
 
 use super::{borrowed, ruled};
-use crate::outgoing::{self, Verdict};
+use crate::outgoing;
+use crate::verdict::Verdict;
 use crate::{c_address, datagrams, next};
 
 /// Messages of sendmmsg that are handed to the kernel at once.
