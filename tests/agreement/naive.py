@@ -235,7 +235,7 @@ def counters() -> pl.DataFrame:
 
 
 def disturbed() -> pl.DataFrame:
-    """Count the runs of each TCP, and those that the machine may have changed by 5 %."""
+    """Count the runs of each TCP, and how many of them the machine may have changed by 5 %."""
     runs = reference(REFERENCE).group_by("tcp", maintain_order=True)
     return runs.agg(pl.len().alias("runs"), pl.col("disturbed").sum()).rename({"tcp": "TCP"})
 

@@ -83,6 +83,8 @@ class Report:
                 bound = BOUNDS[method.split(maxsplit=1)[0]][0]
                 row[f"{method} < {bound:.2f}"] = sum(value < bound for value in values)
                 row[f"{method}, worst"] = min(values)
+            late = [row["call"]["download"] > CALL_BOUND_MS for row in here.rows]
+            row[f"call > {CALL_BOUND_MS} ms"] = f"{sum(late)} of {len(late)}"
             rows.append(row)
         return pl.DataFrame(rows)
 

@@ -30,7 +30,7 @@ pub(super) struct OverTcp {
 
 impl OverTcp {
     /// Opens the socket, which accepts only datagrams with the mark of the client's own sockets: other users of this
-    /// machine cannot set it. Errors: those of a socket.
+    /// machine cannot set it. Fails like socket(2) and bind(2).
     pub(super) fn open(mark: u32) -> io::Result<OverTcp> {
         // IPv6 where there is one: a relay that counts longer headers than this end does would seem to have received
         // more than was sent.

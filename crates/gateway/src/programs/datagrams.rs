@@ -172,7 +172,7 @@ impl Socket {
                     Ok(channel) => channel.send(&endpoint.target, &payload).await,
                     Err(reason) => {
                         debug!("datagram to {}: {reason:?}", endpoint.target);
-                        // Those that waited meanwhile are as old as this one.
+                        // Datagrams that waited meanwhile are as old as this one.
                         self.local.discard();
                     }
                 }

@@ -129,7 +129,7 @@ impl Config {
         }
     }
 
-    /// Returns the relays of a client, the first of which it uses at the start; none for a relay.
+    /// Returns the relays of a client, in order of preference; an empty list for a relay.
     pub(super) fn relays(&self) -> Vec<RelayEndpoint> {
         let Role::Dial { relays, key, .. } = &self.role else {
             return Vec::new();

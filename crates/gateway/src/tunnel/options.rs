@@ -71,7 +71,8 @@ pub struct Arguments {
     /// File of the clients that may connect, with a line of NAME.pub and addresses= for each.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
     pub(crate) clients: Option<PathBuf>,
-    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
+    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. INTERFACE may be a pattern, such as wwan*: the first such
+    /// interface by name. Repeat for several links. Optional terms
     /// follow: ,dns=10.64.64.64 (its name server) ,rank=primary (or backup, never) ,quota=5GB
     /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even) ,daily=500MB ,at_cap=last-resort (or
     /// stop, or a rate such as 512kbit).

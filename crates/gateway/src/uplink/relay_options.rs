@@ -35,7 +35,8 @@ pub struct RelayOptions {
     /// in their order.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub relay_key: Vec<PathBuf>,
-    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
+    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. INTERFACE may be a pattern, such as wwan*: the first such
+    /// interface by name. Repeat for several links. Optional terms
     /// follow: ,cost=1 ,priority=1 ,rank=primary (or backup, never) ,dns=10.64.64.64 ,quota=5GB
     /// ,period=month (or 30d) ,start_day=15 ,pace=free (or even, priced) ,daily=500MB
     /// ,at_cap=last-resort (or stop, or a rate such as 512kbit).

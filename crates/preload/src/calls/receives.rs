@@ -117,8 +117,8 @@ unsafe fn naming_sender(
 /// Replaces an address of the gateway by the target that it stands for.
 ///
 /// # Safety
-/// `address` is null, or `room` bytes are writable there, of which the kernel has written as many as `length`
-/// says and fit.
+/// `address` is null, or `room` bytes are writable there. The kernel has written the first `length` bytes of the
+/// address, or as many as fit.
 unsafe fn name_sender(
     fd: c_int,
     address: *mut sockaddr,

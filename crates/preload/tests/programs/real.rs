@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::gateway::{built, output, python, server};
 
 struct Running(Child);
@@ -73,19 +75,41 @@ fn own_address() -> Option<String> {
     (!ip.is_loopback()).then(|| ip.to_string())
 }
 
+/// A proxy and a relay of this machine.
+struct Ends {
+    /// Address of this machine that is not loopback.
+    host: String,
+    /// Folder of the control sockets.
+    folder: TempDir,
+    _running: [Running; 2],
+}
+
+impl Ends {
+    /// Starts both; `None` if the machine has no such address.
+    fn start() -> Option<Ends> {
+        let Some(host) = own_address() else {
+            eprintln!("skipped: this machine has no address but loopback's");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let running = start(folder.path());
+        Some(Ends {
+            host,
+            folder,
+            _running: running,
+        })
+    }
+}
+
 #[test]
 fn both_ends_are_unmodified_programs() {
-    let Some(host) = own_address() else {
-        eprintln!("skipped: this machine has no address but loopback's");
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let _ends = start(folder.path());
-    let [proxy, relay] = ["proxy", "relay"].map(|name| folder.path().join(name));
+    let Some(ends) = Ends::start() else { return };
+    let (host, folder) = (&ends.host, ends.folder.path());
+    let [proxy, relay] = ["proxy", "relay"].map(|name| folder.join(name));
 
-    std::fs::write(folder.path().join("file"), vec![3; 4_000_000]).unwrap();
+    std::fs::write(folder.join("file"), vec![3; 4_000_000]).unwrap();
     let mut command = exec(relay, &["-u", "-m", "http.server", "0"]);
-    let (child, port) = server(command.current_dir(folder.path()));
+    let (child, port) = server(command.current_dir(folder));
     let _server = Running(child);
     let script = format!(
         "
@@ -111,13 +135,9 @@ except PermissionError:
 
 #[test]
 fn datagrams_and_queries_pass_proxy_and_relay() {
-    let Some(host) = own_address() else {
-        eprintln!("skipped: this machine has no address but loopback's");
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let _ends = start(folder.path());
-    let [proxy, relay] = ["proxy", "relay"].map(|name| folder.path().join(name));
+    let Some(ends) = Ends::start() else { return };
+    let (host, folder) = (&ends.host, ends.folder.path());
+    let [proxy, relay] = ["proxy", "relay"].map(|name| folder.join(name));
 
     // A name server at the relay, which answers with the address of the querier's socket at the relay.
     let serve = "

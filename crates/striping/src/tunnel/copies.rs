@@ -1,9 +1,9 @@
 //! Copies of packets that are sent on other links as well.
 //!
 //! In the redundant mode, each packet is sent on one link first, and as a copy on all others. Otherwise, urgent
-//! packets, such as those of a call, have a copy on a second link, up to a rate. So the better of two delays
-//! counts, and a packet that is lost on one link arrives by the other. Most copies take the second-quickest link.
-//! Some take the others in turn: their delays would be unknown otherwise.
+//! packets of a steady flow, such as a call, have a copy on a second link, up to a rate. So the better of two
+//! delays counts, and a packet that is lost on one link arrives by the other. Most copies take the second-quickest
+//! link. Some take the other links in turn, which measures their delays.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -40,7 +40,7 @@ impl<P: Clone> Copies<P> {
         }
     }
 
-    /// Adds a copy of an urgent packet for one of `links`, the rank of which is given.
+    /// Adds a copy of an urgent packet, for the link of the least rank, at times for another.
     pub(super) fn put_urgent<R: Ord>(
         &mut self,
         first: &Transmit<P>,

@@ -16,7 +16,7 @@ pub enum Class {
     Ordered,
     /// Delivered on arrival, and not retransmitted.
     Unordered,
-    /// Urgent while its flow is thin, else in order.
+    /// Urgent while its flow is thin, else in order. After a handshake ([`Class::Elastic`]), data of a connection.
     Thin,
     /// A handshake which shows that its UDP flow has congestion control inside: the flow is treated like a
     /// connection.

@@ -25,7 +25,7 @@ pub(super) const LANES: usize = 256;
 pub(super) struct Lanes {
     next: [u64; LANES],
     bytes: [u32; LANES],
-    /// Packets of each lane; those of earlier seconds count half, a quarter and so on.
+    /// Packets of each lane. A packet of the second before counts half, and so on.
     packets: [u32; LANES],
     second: Time,
     /// When the connection of each lane began, or last exceeded the limit.

@@ -12,8 +12,9 @@
 //!   Otherwise a connection would first measure the fast link's delay, and later mistake the slow link's for
 //!   a queue or a loss. A connection that stays thin uses the quickest link, in order only.
 //!
-//! Urgent packets, such as those of thin UDP flows, go first by the quickest link, in no order. All of them
-//! are kept until they have arrived, like the packets of lanes.
+//! Urgent packets, for example of thin UDP flows, go first by the quickest link, in no order. All of them are kept
+//! until they have arrived, like the packets of lanes. A steady flow, such as a call, has copies on a second link.
+//! A UDP flow that begins with a handshake of QUIC or WireGuard is treated like a connection.
 //!
 //! The receiver reports lost datagrams of a link, and the sender retransmits them on the link that delivers
 //! them first. So the TCP inside sees only losses of the tunnel's own queue, which signal congestion. The

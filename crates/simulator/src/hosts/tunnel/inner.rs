@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, Flow};
 use ropewalk_transport::event::Recorder;
-use ropewalk_transport::{Endpoint, Event, Flags, Segment};
+use ropewalk_transport::{Counters, Endpoint, Event, Flags, Segment, SubflowState};
 
 use super::super::datagrams::Datagrams;
 use crate::application::Application;
@@ -47,6 +47,50 @@ impl Inner {
             Inner::Udp(datagrams) => Some(datagrams),
             Inner::Tcp(_) | Inner::Quic(_) => None,
         }
+    }
+
+    pub(super) fn key(&self) -> u64 {
+        self.endpoint().map_or(0, Endpoint::key)
+    }
+
+    /// Returns the subflow as its sender sees it.
+    pub(super) fn state(&self) -> &SubflowState {
+        match self {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => &endpoint.subflow_states()[0],
+            Inner::Udp(datagrams) => datagrams.state(0),
+        }
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        match self {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.counters(0),
+            Inner::Udp(datagrams) => datagrams.counters(0),
+        }
+    }
+
+    pub(super) fn duplicates(&self) -> u64 {
+        match self {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.duplicates(0),
+            Inner::Udp(datagrams) => datagrams.duplicates(0),
+        }
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        match self {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.delivered(),
+            Inner::Udp(datagrams) => datagrams.delivered(),
+        }
+    }
+
+    pub(super) fn packets(&self) -> (u64, u64) {
+        match self {
+            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.packets(),
+            Inner::Udp(datagrams) => datagrams.packets(),
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.endpoint().is_none_or(Endpoint::is_closed)
     }
 
     pub(super) fn connect(&mut self) {

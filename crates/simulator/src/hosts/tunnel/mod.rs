@@ -50,8 +50,6 @@ pub(crate) struct Tunnel {
     terms: LinksTerms,
     stage: Stage,
     held_max: u64,
-    /// State of a flow without windows.
-    no_state: SubflowState,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +100,6 @@ impl Tunnel {
             terms: LinksTerms::default(),
             stage: Stage::Idle,
             held_max: 0,
-            no_state: SubflowState::default(),
         }
     }
 
@@ -234,11 +231,7 @@ impl Tunnel {
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {
-        self.endpoint(end).map_or(0, Endpoint::key)
-    }
-
-    fn endpoint(&self, end: usize) -> Option<&Endpoint> {
-        self.ends[end].inner.endpoint()
+        self.ends[end].inner.key()
     }
 
     /// Returns the datagrams as sent and as received, if the tunnel carries a flow of them.
@@ -252,24 +245,19 @@ impl Tunnel {
     }
 
     pub(crate) fn subflows(&self) -> usize {
-        usize::from(self.endpoint(CLIENT).is_some())
+        usize::from(self.datagrams().is_none())
     }
 
     pub(crate) fn state(&self, _: usize) -> &SubflowState {
-        match self.endpoint(CLIENT) {
-            Some(endpoint) => &endpoint.subflow_states()[0],
-            None => &self.no_state,
-        }
+        self.ends[CLIENT].inner.state()
     }
 
     pub(crate) fn counters(&self, _: usize) -> Counters {
-        let endpoint = self.endpoint(CLIENT);
-        endpoint.map_or(Counters::default(), |endpoint| endpoint.counters(0))
+        self.ends[CLIENT].inner.counters()
     }
 
     pub(crate) fn duplicates(&self, _: usize) -> u64 {
-        let endpoint = self.endpoint(SERVER);
-        endpoint.map_or(0, |endpoint| endpoint.duplicates(0))
+        self.ends[SERVER].inner.duplicates()
     }
 
     pub(crate) fn delivered_by(&self, _: usize) -> u64 {
@@ -277,10 +265,7 @@ impl Tunnel {
     }
 
     pub(crate) fn delivered(&self) -> u64 {
-        match &self.ends[SERVER].inner {
-            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.delivered(),
-            Inner::Udp(datagrams) => datagrams.delivered(),
-        }
+        self.ends[SERVER].inner.delivered()
     }
 
     pub(crate) fn reorder_buffer(&self) -> u64 {
@@ -303,15 +288,11 @@ impl Tunnel {
 
     /// Counts packets in the order that the tunnel has restored.
     pub(crate) fn packets(&self) -> (u64, u64) {
-        match &self.ends[SERVER].inner {
-            Inner::Tcp(endpoint) | Inner::Quic(endpoint) => endpoint.packets(),
-            Inner::Udp(datagrams) => datagrams.packets(),
-        }
+        self.ends[SERVER].inner.packets()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        let mut endpoints = self.ends.iter().filter_map(|end| end.inner.endpoint());
-        endpoints.all(Endpoint::is_closed)
+        self.ends.iter().all(|end| end.inner.is_closed())
     }
 }
 
