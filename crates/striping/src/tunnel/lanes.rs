@@ -16,6 +16,9 @@ const ELASTIC_FOR: Time = Time::from_secs(30);
 /// Longest packet with an acknowledgement of QUIC alone, IP header included: 20 bytes more than with IPv4, up to
 /// 20 for the connection's identifier, 16 of encryption, and three ranges.
 const ACKNOWLEDGEMENT: u32 = 128;
+/// Longer packets in a second from which on a flow sends data. Then acknowledgements stay in order, too: QUIC numbers
+/// all packets alike, and takes those before an acknowledged one for lost (RFC 9002, section 6.1.1).
+const SENDS_DATA: u32 = 8;
 /// Packets of a flow in a second after which it is steady.
 const STEADY: u32 = 8;
 /// Number of lanes. Lane 0 is for urgent packets, which have no order.
@@ -32,6 +35,8 @@ pub(super) struct Lanes {
     busy_at: [Time; LANES],
     /// Until when packets of each lane belong to a UDP flow with congestion control inside.
     elastic_until: [Time; LANES],
+    /// Packets of each lane that are longer than an acknowledgement, counted like `packets`.
+    data_packets: [u32; LANES],
     went: [LastTransmission; LANES],
 }
 
@@ -56,6 +61,7 @@ impl Default for Lanes {
             second: Time::ZERO,
             busy_at: [Time::ZERO; LANES],
             elastic_until: [Time::ZERO; LANES],
+            data_packets: [0; LANES],
             went: [LastTransmission::Kept; LANES],
         }
     }
@@ -92,7 +98,7 @@ impl Lanes {
     }
 
     /// Returns the treatment of a packet of `bytes` bytes. In a UDP flow with congestion control inside, a short
-    /// packet is an acknowledgement, and all others are data of a connection.
+    /// packet is an acknowledgement unless the flow sends data, and all others are data of a connection.
     pub(super) fn class(&mut self, now: Time, flow: Flow, bytes: u32) -> Class {
         let elastic_until = &mut self.elastic_until[usize::from(flow.lane)];
         let was_elastic = now < *elastic_until;
@@ -103,9 +109,15 @@ impl Lanes {
             }
             Class::Elastic | Class::Thin if was_elastic => {
                 *elastic_until = now + ELASTIC_FOR;
-                match bytes <= ACKNOWLEDGEMENT {
-                    true => Class::Unordered,
-                    false => Class::InStep,
+                self.begin_second(now);
+                let data_packets = &mut self.data_packets[usize::from(flow.lane)];
+                if bytes > ACKNOWLEDGEMENT {
+                    *data_packets += 1;
+                    Class::InStep
+                } else if *data_packets >= SENDS_DATA {
+                    Class::InStep
+                } else {
+                    Class::Unordered
                 }
             }
             class => class,
@@ -146,7 +158,7 @@ impl Lanes {
             for bytes in &mut self.bytes {
                 *bytes = bytes.saturating_sub(THIN);
             }
-            for packets in &mut self.packets {
+            for packets in self.packets.iter_mut().chain(&mut self.data_packets) {
                 *packets /= 2;
             }
         }
@@ -181,6 +193,22 @@ mod tests {
         assert_eq!(class(58, 4, Class::Thin, 1200), Class::Thin);
         assert_eq!(class(58, 3, Class::Urgent, 1200), Class::Urgent);
         assert_eq!(class(89, 3, Class::Thin, 1200), Class::Thin);
+    }
+
+    #[test]
+    fn acknowledgements_of_a_flow_that_sends_data_stay_in_order() {
+        let mut lanes = Lanes::default();
+        let mut class = |ms, bytes, class| {
+            lanes.class(Time::from_millis(ms), Flow { lane: 3, class }, bytes)
+        };
+        assert_eq!(class(1000, 1200, Class::Elastic), Class::Opening);
+        for number in 0..7 {
+            assert_eq!(class(1010 + number, 1200, Class::Thin), Class::InStep);
+            assert_eq!(class(1010 + number, 70, Class::Thin), Class::Unordered);
+        }
+        assert_eq!(class(1020, 1200, Class::Thin), Class::InStep);
+        assert_eq!(class(1021, 70, Class::Thin), Class::InStep);
+        assert_eq!(class(2100, 70, Class::Thin), Class::Unordered);
     }
 
     #[test]
