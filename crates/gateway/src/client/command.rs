@@ -1,5 +1,6 @@
 //! Command line of `client`.
 
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use super::interception::InterceptionOptions;
+use super::login_page::LoginPages;
 use super::over_tcp::OverTcp;
-use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::ControlSocket;
 use crate::prefix::{Prefix, own_address};
@@ -28,6 +29,7 @@ use crate::tunnel::{
     RunningTunnel, TunnelEnd,
 };
 use crate::uplink::{RelayOptions, Relays};
+use crate::{Failure, option_parsers, sockets};
 
 const CARRIERS_CHECKED_EVERY: Duration = Duration::from_millis(200);
 /// Time without a live carrier after which TCP does not reach the relay.
@@ -68,6 +70,10 @@ pub struct Arguments {
     routing: ClientRouting,
     #[command(flatten)]
     interception: InterceptionOptions,
+    /// Address of a SOCKS5 proxy for the login page of a link's network. It leads straight over the link, while there
+    /// is such a page.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4437", value_parser = option_parsers::listening_at_port)]
+    login_proxy: SocketAddr,
     #[command(flatten)]
     service: ServiceOptions,
     /// File that stores the usage of links with a quota. Default: ropewalk/client-quota.json in
@@ -109,6 +115,9 @@ pub(crate) fn run(
         false => None,
     };
     tunnel.over_tcp = over_tcp.as_ref().map(OverTcp::link);
+    let at = arguments.login_proxy;
+    let login = sockets::listen(at)
+        .map_err(|error| Failure::run(format!("--login-proxy {at}: {error}")))?;
     let end = TunnelEnd::open(&tunnel, interception.as_ref(), usage.clone(), restart)?;
     raise_descriptors();
     end.outlive_connections();
@@ -120,7 +129,7 @@ pub(crate) fn run(
         .writing(&state)
         .apply()?;
     let running = end.start()?;
-    let halves = (proxy, &running, over_tcp);
+    let halves = (proxy, &running, over_tcp, login);
     let served = block_on(serve(&arguments, halves, (sockets, usage.clone()), again));
     let stopped = running.stop();
     usage.save();
@@ -130,16 +139,29 @@ pub(crate) fn run(
 
 async fn serve(
     started: &Arguments,
-    (proxy, running, over_tcp): (ProxyEnd, &RunningTunnel, Option<OverTcp>),
-    (sockets, usage): (ServiceSockets, UsageStore),
+    (proxy, running, over_tcp, login): (ProxyEnd, &RunningTunnel, Option<OverTcp>, TcpListener),
+    (service, usage): (ServiceSockets, UsageStore),
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     let proxy = proxy.start(&started.marked().link, usage, &mut tasks)?;
     let began = Instant::now();
+    let pages = LoginPages::default();
+    let login = tokio::net::TcpListener::from_std(login).map_err(Failure::run)?;
+    tasks.spawn(
+        pages
+            .clone()
+            .watch(proxy.relays().clone(), started.login_proxy),
+    );
+    tasks.spawn(pages.clone().serve(login, proxy.relays().clone()));
     let (relays, tunnel) = (proxy.relays().clone(), running.control.clone());
     let meter = Meter::new(Arc::new(move || {
         let mut document = relays.document(GatewayRole::Client, began);
+        for association in &mut document.associations {
+            for link in &mut association.links {
+                link.login_page = pages.of(&link.name);
+            }
+        }
         let status = tunnel.status();
         document.tunnels = status.documents();
         document.refused = status.refused.by_reason();
@@ -158,8 +180,8 @@ async fn serve(
             }
         });
     }
-    status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = &sockets.control {
+    status::open(service.status, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = &service.control {
         socket.serve(meter, Some(proxy.programs()), &mut tasks);
     }
     let reload = || {

@@ -17,6 +17,7 @@
 
 mod command;
 mod interception;
+mod login_page;
 mod over_tcp;
 
 pub(crate) use command::{Arguments, check, run};

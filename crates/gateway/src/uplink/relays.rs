@@ -105,6 +105,23 @@ impl Relays {
         *self.0.current.borrow()
     }
 
+    /// Returns the relay for new streams.
+    pub(crate) fn current_relay(&self) -> Target {
+        self.0.uplinks[self.current()].relay().clone()
+    }
+
+    /// Returns the links, and whether each is not known to be without a carrier to the current relay.
+    pub(crate) fn links(&self) -> Vec<(Arc<Link>, bool)> {
+        let uplink = &self.0.uplinks[self.current()];
+        let links = uplink.links().into_iter();
+        links
+            .map(|link| {
+                let is_reached = uplink.reason(&link.name).is_none();
+                (link, is_reached)
+            })
+            .collect()
+    }
+
     /// Waits until another relay is the current one.
     pub(crate) async fn changed(&self) {
         if self.0.current.subscribe().changed().await.is_err() {

@@ -1,7 +1,7 @@
 //! `client` and `relay` on six machines: all traffic of the van and of the network behind it.
 
-use std::io::{ErrorKind, Read};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -164,6 +164,60 @@ fn second_relay_takes_over_until_the_first_is_back() {
     until("the second relay is left", || {
         status(&machines)["associations"].as_array().map(Vec::len) == Some(1)
     });
+}
+
+/// Answers each web request with a redirection to a login page.
+fn serve_login_page(machine: &Namespace, at: &str) {
+    let at: SocketAddr = at.parse().unwrap();
+    let listener = machine.in_thread(move || TcpListener::bind(at).unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                let (mut stream, mut request) = (stream, [0; 1024]);
+                let _ = stream.read(&mut request);
+                let answer =
+                    "HTTP/1.1 302 Found\r\nLocation: http://192.168.1.1:8080/login\r\n\r\n";
+                let _ = stream.write_all(answer.as_bytes());
+            });
+        }
+    });
+}
+
+#[test]
+fn login_page_of_a_network_is_told_and_reachable() {
+    const PAGE: &str = "http://192.168.1.1:8080/login";
+    let Some(machines) = machines() else { return };
+    serve_login_page(&machines.inet, "192.168.1.1:8080");
+    serve(&machines.inet, WEB);
+    machines.inet.sh(
+        "nft -f - <<END
+table ip hotel {
+    chain web { type nat hook prerouting priority dstnat; iifname wifi tcp dport 80 redirect to :8080; }
+    chain other { type filter hook forward priority filter; iifname wifi drop; }
+}
+END",
+    );
+    let _relay = start_relay(&machines);
+    let _client = start_client(&machines, "");
+    let page = || {
+        let status = status(&machines);
+        let links = status["associations"][0]["links"].as_array().cloned();
+        let links = links.unwrap_or_default();
+        let wifi = links.into_iter().find(|link| link["name"] == "wifi");
+        wifi.map(|wifi| wifi["login_page"].clone())
+    };
+    until("the login page is told", || page() == Some(PAGE.into()));
+    // The other link carries everything, and programs do not use the page's network by themselves.
+    wait_until_seen_as(&machines.van, WEB, RELAY);
+    assert!(seen_as(&machines.van, "192.168.1.1:8080").is_err());
+    let proxy =
+        "--silent --max-time 9 --proxy socks5h://127.0.0.1:4437 --write-out %{redirect_url}";
+    let fetched = || machines.van.output_of("curl", &format!("{proxy} {PAGE}"));
+    assert_eq!(fetched(), PAGE);
+    // The user has logged in.
+    machines.inet.sh("nft delete table ip hotel");
+    until("no login is asked for", || page() == Some(Value::Null));
+    assert_eq!(fetched(), "");
 }
 
 #[test]
