@@ -156,6 +156,9 @@ pub struct LinkSummary {
     /// Reason why it is not in use: of a proxy, why its last dial failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Of a client: address of the page on which the link's network asks for a login.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login_page: Option<String>,
     /// Time since the last arrival on it; absent if there was none. An idle link is probed every half minute,
     /// a metered one every minute, so a failure may go unnoticed for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,6 +253,34 @@ pub struct TotalRates {
     /// The link that received most in one second of the last 10 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fastest_receiving: Option<FastestLink>,
+    /// Of a client: each link as both halves see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<CombinedLink>,
+}
+
+/// Link of a client, as its TCP carriers and its tunnel see it together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CombinedLink {
+    /// Name at the client.
+    pub name: String,
+    /// Whether TCP reaches a relay over it.
+    pub tcp: LinkState,
+    /// Whether the tunnel's datagrams do.
+    pub udp: LinkState,
+    /// Rates of the last second, of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_mbps: Option<Rates>,
+    /// The lower of both smoothed round-trip times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_ms: Option<f64>,
+    /// Minimum of recent round-trip times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rtt_ms: Option<f64>,
+    /// Fraction of the tunnel's datagrams lost in the last minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_ratio: Option<f64>,
+    /// Bytes sent and not acknowledged, of both.
+    pub in_flight_bytes: u64,
 }
 
 /// A link and its highest rate of a second. It is near the link's capacity while the link has enough to carry.

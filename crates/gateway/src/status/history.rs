@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
+use super::combined::combined_links;
 use super::document::{Document, FastestLink, LinkState, Rates, TotalRates};
 use crate::links::OVER_TCP;
 
@@ -114,6 +115,10 @@ impl History {
             let now = link.sent_datagrams.zip(link.lost_datagrams);
             link.loss_ratio = series.and_then(|series| series.loss_ratio(now?));
         }
+        let links = combined_links(document);
+        if let Some(total) = &mut document.total {
+            total.links = links;
+        }
     }
 
     /// Returns the rates of all links together; `None` before the second sample.
@@ -144,6 +149,7 @@ impl History {
             rate_mbps: now.reduce(|one, other| one + other)?,
             fastest_sending: fastest(|rates| rates.sent),
             fastest_receiving: fastest(|rates| rates.received),
+            links: Vec::new(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Status of a gateway: as JSON, as Prometheus metrics, as a page, and as a table.
 
+mod combined;
 pub mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod examples;

@@ -1,8 +1,8 @@
 //! Text tables of the status document.
 
 use super::document::{
-    AssociationSummary, Document, FastestLink, LinkState, LinkSummary, StreamSummary, TotalRates,
-    TunnelSummary,
+    AssociationSummary, CombinedLink, Document, FastestLink, LinkState, LinkSummary, StreamSummary,
+    TotalRates, TunnelSummary,
 };
 
 const WIDTH: usize = 100;
@@ -20,7 +20,12 @@ pub fn tables(document: &Document, options: TableOptions) -> String {
         "ropewalk {role} {version}, up {}",
         span(document.uptime_s)
     )];
-    lines.extend(document.total.as_ref().map(total_line));
+    if let Some(total) = &document.total {
+        lines.push(total_line(total));
+        if !total.links.is_empty() {
+            lines.extend(aligned(&COMBINED_COLUMNS, &total.links, options));
+        }
+    }
     for association in &document.associations {
         lines.push(String::new());
         lines.extend(association_lines(association, options));
@@ -128,8 +133,9 @@ fn link_lines(links: &[LinkSummary], options: TableOptions) -> Vec<String> {
         .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
         .collect::<Vec<_>>();
     let reasons = links.iter().filter_map(|link| {
-        let reason = link.reason.as_deref()?;
-        Some(format!("  {}: {}", plain(&link.name), plain(reason)))
+        let page = (link.login_page.as_ref()).map(|page| format!("asks for a login: {page}"));
+        let reason = page.or_else(|| link.reason.clone())?;
+        Some(format!("  {}: {}", plain(&link.name), plain(&reason)))
     });
     let mut lines = aligned(&known, links, options);
     lines.extend(reasons);
@@ -206,6 +212,20 @@ const LINK_COLUMNS: [Column<LinkSummary>; 24] = [
     optional("spent", |link| decimal(link.spent)),
     optional("spent today", |link| decimal(link.spent_today)),
     number("suspected", |link| link.suspicions.to_string()),
+];
+
+const COMBINED_COLUMNS: [Column<CombinedLink>; 9] = [
+    text("link", |link| plain(&link.name)),
+    text("TCP", |link| link.tcp.name().to_owned()),
+    text("UDP", |link| link.udp.name().to_owned()),
+    number("in Mbit/s", |link| {
+        decimal(link.rate_mbps.map(|rate| rate.received))
+    }),
+    number("out", |link| decimal(link.rate_mbps.map(|rate| rate.sent))),
+    number("rtt ms", |link| decimal(link.rtt_ms)),
+    number("min", |link| decimal(link.min_rtt_ms)),
+    number("lost", |link| maybe(link.loss_ratio, percent)),
+    number("in flight", |link| bytes(link.in_flight_bytes)),
 ];
 
 const STREAM_COLUMNS: [Column<StreamSummary>; 9] = [
