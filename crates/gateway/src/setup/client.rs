@@ -9,6 +9,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use zeroize::Zeroizing;
 
 use super::folder::{NewFile, PUBLIC, SECRET, create_all, shown};
+use super::metered::is_metered;
 use super::token::Token;
 use super::{HOOK, warnings};
 use crate::links::Link;
@@ -16,6 +17,8 @@ use crate::routes::default_interfaces;
 use crate::{Failure, output};
 
 const LONGEST: u64 = 8192;
+/// Cost of a byte on a metered link, where others cost 1.
+const METERED_COST: u32 = 2;
 
 /// Write the key and the configuration of a client, from the token that `setup relay` printed.
 #[derive(Debug, Args)]
@@ -32,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
     /// Link with its terms, as `proxy --help` describes it. Repeat for several links. Default: each interface with a default
-    /// route.
+    /// route; one that is metered, by its name (wwan0, ppp0) or by NetworkManager, has cost=2.
     #[arg(long, value_name = "NAME=PLACE")]
     link: Vec<Link>,
     /// Folder of the written files.
@@ -153,7 +156,10 @@ fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
         )),
         false => Ok(interfaces
             .iter()
-            .map(|name| format!("{name}={name}"))
+            .map(|name| match is_metered(name) {
+                true => format!("{name}={name},cost={METERED_COST}"),
+                false => format!("{name}={name}"),
+            })
             .collect()),
     }
 }

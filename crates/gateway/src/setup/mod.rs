@@ -5,6 +5,7 @@
 
 mod client;
 mod folder;
+mod metered;
 mod relay;
 mod token;
 
