@@ -89,6 +89,12 @@ package-test: ## install the package at both ends of two links, set it up, and u
 		|| $(MAKE) --no-print-directory package ARCHITECTURES="$$(uname -m)"
 	packaging/demo/install.sh target/package/*_$$(dpkg --print-architecture).deb
 
+network-test: $(MADE)/quic ## use a network behind the package's client, as root: browser, apt, git, ssh, QUIC; what leaks?
+	@command -v nghttpd >/dev/null || $(call apt,chromium nftables nghttp2-server iperf3 openssh-server tcpdump dnsutils dpkg-dev) || true
+	@test -n "$$(ls target/package/*_$$(dpkg --print-architecture).deb 2>/dev/null)" \
+		|| $(MAKE) --no-print-directory package ARCHITECTURES="$$(uname -m)"
+	packaging/demo/network.sh target/package/*_$$(dpkg --print-architecture).deb $(CURDIR)/$(BIN)/python
+
 # Each is a script that runs at one end of the links of a scenario.
 SCENARIO := scenarios/start/two-links.toml
 gateway-demo: DEMO := download
@@ -206,6 +212,11 @@ goodput: setup ## measure the gateway over emulated links, beside the kernel's M
 	$(CARGO) build --release --locked -p ropewalk-over-links --bin tunnel_goodput --bin outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 	$(BIN)/python tests/agreement/varying.py --runs $(RUNS)
+
+client: setup $(MADE)/quic ## measure the client over emulated links, as root, beside MPTCP and each link alone; 30 minutes
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
+	$(CARGO) build --release --locked -p ropewalk-testbed --example between
+	$(BIN)/python tests/agreement/client.py
 
 THROUGH ?= proxy
 # THROUGH=tunnel takes the tunnel in place of relay and proxy.
@@ -368,6 +379,6 @@ $(MADE)/docs-site: $(MADE)/package
 	@$(PIP) install --quiet "ropewalk[docs]"
 	@touch $@
 
-$(MADE)/test $(MADE)/lint $(MADE)/report: $(MADE)/%: $(MADE)/venv pyproject.toml
+$(MADE)/test $(MADE)/lint $(MADE)/report $(MADE)/quic: $(MADE)/%: $(MADE)/venv pyproject.toml
 	@$(PIP) install --quiet --group $*
 	@touch $@

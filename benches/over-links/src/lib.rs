@@ -224,6 +224,41 @@ impl<'a> Endpoints<'a> {
         Ok([start(self.server, relay)?, start(self.client, van)?])
     }
 
+    /// Starts a relay and a client with these addresses in the tunnel, the relay's first, and the extra arguments for
+    /// the client. The hook lays routes and rules.
+    ///
+    /// # Errors
+    /// As [`tunnel`](Endpoints::tunnel).
+    pub fn client(&self, [server, client]: [Ipv4Addr; 2], hook: &Path) -> io::Result<[Child; 2]> {
+        let key = std::fs::read_to_string(self.file("van.pub"))?;
+        let clients = self.file("clients");
+        std::fs::write(&clients, format!("{} addresses={client}\n", key.trim_end()))?;
+        let mut relay = Command::new(self.gateway);
+        relay
+            .args(["--log", "error", "relay"])
+            .args(["--listen", &format!("{}:4433", self.address)])
+            .args(["--key", &self.file("relay.key")])
+            .args(["--clients", &clients])
+            .args(["--allow", &server.to_string()])
+            .args(["--address", &format!("{server}/24")])
+            .args(["--control", &self.file("relay.sock")])
+            .arg("--hook")
+            .arg(hook);
+        let mut van = Command::new(self.gateway);
+        van.args(["--log", "error", "client"])
+            .args(["--relay", &format!("{}:4433", self.address)])
+            .args(["--key", &self.file("van.key")])
+            .args(["--relay-key", &self.file("relay.pub")])
+            .args(["--address", &format!("{client}/24")])
+            .args(["--control", &self.file("client.sock")])
+            .args(["--quota-state", &self.file("quota.json")])
+            .arg("--hook")
+            .arg(hook)
+            .args(self.extra);
+        self.add_links(&mut van);
+        Ok([start(self.server, relay)?, start(self.client, van)?])
+    }
+
     fn add_links(&self, command: &mut Command) {
         for (number, link) in self.links.iter().enumerate() {
             command.arg(format!("--link=l{number}={link}"));

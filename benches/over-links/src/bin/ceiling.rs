@@ -10,7 +10,7 @@
 //!
 //! The output is the median of the runs: the received Gbit/s in 5 s, and CPU seconds per gigabyte of the
 //! client (or the copying proxy), the relay, both, and the whole machine with sender and receiver.
-//! `only=proxy` measures only the entry of that name. Needs root.
+//! `only=proxy` measures only the entries of that name. `hook` is the hook of the client. Needs root.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -44,8 +44,14 @@ fn main() -> Result<(), Failure> {
         let _ = copy();
         return Ok(());
     }
-    let [gateway, runs, only] = options([GATEWAY, ("runs", "5"), ("only", "")])?;
+    let [gateway, runs, only, hook] = options([
+        GATEWAY,
+        ("runs", "5"),
+        ("only", ""),
+        ("hook", "packaging/hooks/tunnel-hook"),
+    ])?;
     let gateway = Path::new(&gateway).canonicalize()?;
+    let hook = Path::new(&hook).canonicalize()?;
     let runs: usize = runs.parse()?;
     println!("{:28} {:>7} {:>31}", "", "", "CPU seconds per gigabyte");
     println!(
@@ -55,7 +61,7 @@ fn main() -> Result<(), Failure> {
     for (name, method) in METHODS.iter().filter(|(name, _)| name.contains(&only)) {
         let mut found = Vec::new();
         for _ in 0..runs {
-            found.push(measure(&gateway, *method)?);
+            found.push(measure((&gateway, &hook), *method)?);
         }
         let median = |of: fn(&Measurement) -> f64| {
             let mut values: Vec<f64> = found.iter().map(of).collect();
@@ -81,9 +87,10 @@ enum Method {
     Copied,
     Proxy(&'static [&'static str]),
     Tunnel(&'static [&'static str]),
+    Client(&'static [&'static str]),
 }
 
-const METHODS: [(&str, Method); 7] = [
+const METHODS: [(&str, Method); 9] = [
     ("TCP, one device", Method::Tcp),
     ("MPTCP, both", Method::Mptcp),
     ("copying proxy, one device", Method::Copied),
@@ -91,6 +98,11 @@ const METHODS: [(&str, Method); 7] = [
     ("proxy, encrypted", Method::Proxy(&[])),
     ("tunnel, plain", Method::Tunnel(PLAIN)),
     ("tunnel, encrypted", Method::Tunnel(&[])),
+    ("client, encrypted", Method::Client(&[])),
+    (
+        "client, as packets",
+        Method::Client(&["--as-packets", "to=10.199.0.1"]),
+    ),
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +113,7 @@ struct Measurement {
     machine: f64,
 }
 
-fn measure(gateway: &Path, method: Method) -> Result<Measurement, Failure> {
+fn measure((gateway, hook): (&Path, &Path), method: Method) -> Result<Measurement, Failure> {
     let (client, server) = network()?;
     let folder = tempfile::tempdir()?;
     let links = vec!["c0".to_owned(), "c1".to_owned()];
@@ -121,6 +133,12 @@ fn measure(gateway: &Path, method: Method) -> Result<Measurement, Failure> {
         Method::Tunnel(extra) => {
             let ends = ends.with(extra);
             let both = ends.tunnel([RELAY, VAN])?;
+            let [relay_gateway, client_gateway] = both.map(KillOnDrop);
+            (Some(relay_gateway), Some(client_gateway))
+        }
+        Method::Client(extra) => {
+            let ends = ends.with(extra);
+            let both = ends.client([RELAY, VAN], hook)?;
             let [relay_gateway, client_gateway] = both.map(KillOnDrop);
             (Some(relay_gateway), Some(client_gateway))
         }
@@ -207,7 +225,7 @@ fn connect(method: Method) -> Result<TcpStream, Failure> {
             }
             Method::Copied => TcpStream::connect(COPIER),
             Method::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
-            Method::Tunnel(_) => TcpStream::connect((RELAY, PORT)),
+            Method::Tunnel(_) | Method::Client(_) => TcpStream::connect((RELAY, PORT)),
         }
     };
     if matches!(method, Method::Proxy(_)) {
