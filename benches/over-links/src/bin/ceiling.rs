@@ -31,6 +31,7 @@ const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const PORT: u16 = 7000;
 const COPIER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7001);
 const MPTCP: Protocol = Protocol::MPTCP;
+const CLIENT_START: Duration = Duration::from_secs(2);
 const WARMUP: Duration = Duration::from_secs(1);
 const MEASURED: Duration = Duration::from_secs(5);
 const PLAIN: &[&str] = &["--plaintext", "--plaintext-anywhere"];
@@ -150,6 +151,9 @@ fn measure((gateway, hook): (&Path, &Path), method: Method) -> Result<Measuremen
     let sending = server.spawn(move || send(multipath));
     let receiving =
         client.spawn(move || -> Result<(u64, f64), Failure> { receive(&mut connect(method)?) });
+    if let Method::Client(_) = method {
+        thread::sleep(CLIENT_START);
+    }
     thread::sleep(WARMUP);
     let before = used()?;
     thread::sleep(MEASURED);
@@ -225,17 +229,26 @@ fn connect(method: Method) -> Result<TcpStream, Failure> {
             }
             Method::Copied => TcpStream::connect(COPIER),
             Method::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
-            Method::Tunnel(_) | Method::Client(_) => TcpStream::connect((RELAY, PORT)),
+            Method::Tunnel(_) => TcpStream::connect((RELAY, PORT)),
+            Method::Client(_) => {
+                let stream = TcpStream::connect((RELAY, PORT))?;
+                // It ends at the client, which resets it if the server is not reached.
+                stream.peek(&mut [0])?;
+                Ok(stream)
+            }
         }
     };
-    if matches!(method, Method::Proxy(_)) {
-        ready()?;
+    match method {
+        Method::Proxy(_) => ready()?,
+        // Until a relay is reached, connections are reset.
+        Method::Client(_) => thread::sleep(CLIENT_START),
+        _ => {}
     }
     Ok(retry(once)?)
 }
 
-/// Calls `once` until it connects, for at most 20 s.
-fn retry(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
+/// Calls `once` until it succeeds, for at most 20 s.
+fn retry<T>(once: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         match once() {

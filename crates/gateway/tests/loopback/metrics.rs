@@ -9,14 +9,15 @@ use serde_json::Value;
 /// A document with every key of the status; no two numbers are equal.
 const DOCUMENT: &str = include_str!("status.json");
 
-/// Numbers without metrics: streams, and ages and rates, which follow from time series.
-const WITHOUT_METRICS: [&str; 6] = [
+/// Numbers without metrics: streams, ages and rates, which follow from time series, and those of other numbers.
+const WITHOUT_METRICS: [&str; 7] = [
     "associations[].age_s",
     "rate_mbps.sent",
     "rate_mbps.received",
     "fastest_sending.rate_mbps",
     "fastest_receiving.rate_mbps",
     "streams[]",
+    "total.links[]",
 ];
 
 fn numbers(value: &Value, of: &str, found: &mut BTreeMap<String, f64>) {
