@@ -23,7 +23,11 @@ class Web(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         count = self.path.strip("/")
-        parts = [MEGABYTE] * int(count) if count.isdecimal() else [f"{self.client_address[0]}\n".encode()]
+        parts = (
+            [MEGABYTE] * int(count)
+            if count.isdecimal()
+            else [f"{self.client_address[0]}\n".encode()]
+        )
         self.send_response(200)
         self.send_header("Content-Length", str(sum(map(len, parts))))
         self.end_headers()

@@ -3,8 +3,8 @@
     python tests/agreement/client.py [PART]... [--runs 3] [--scenarios 10] [--write]
 
 PART is `goodput` (a download beside a call, and a QUIC flow), `gaps` (failures of a link) or
-`relays` (a relay is killed). Medians of some runs. Needs root, real time (40 minutes for goodput, five
-for gaps, one for relays), and aioquic. `make client` builds the programs.
+`relays` (a relay is killed). Medians of some runs. Needs root, real time (20 minutes for
+goodput, six for gaps, one for relays), and aioquic. `make client` builds the programs.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,12 @@ def between(scenario: ropewalk.Scenario, method: str, seconds: float) -> Found:
         command = [program("examples/between"), file, sys.executable, ends, method, str(seconds)]
         environment = {**os.environ, "GATEWAY": str(program("ropewalk-gateway"))}
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=120 + 2 * seconds
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120 + 2 * seconds,
+            check=False,
         )
     if done.returncode != 0:
         raise RuntimeError(f"{method}: {done.stderr[-2000:]}")
@@ -172,7 +177,9 @@ def goodput_tables(rows: Sequence[Found]) -> list[Table]:
             }
         )
         near = [within for row in of_world for within in estimates_of(row)]
-        estimates.append({"links": name, "seconds": len(near), "within 15 %": statistics.mean(near)})
+        estimates.append(
+            {"links": name, "seconds": len(near), "within 15 %": statistics.mean(near)}
+        )
     digits = dict.fromkeys(("client", "MPTCP", "best link", "client, QUIC", "call, ms"), ".1f")
     formats = digits | dict.fromkeys(("client / best", "QUIC / best"), ".2f")
     return [
@@ -253,7 +260,7 @@ def longest_pause(found: Found) -> float:
 def longest_silence(found: Found) -> float:
     """Return the longest time without a datagram of the call after the warm-up, in ms."""
     times = [at for at, _, _ in found["call"] if at >= WARMUP_S]
-    return 1e3 * max((b - a for a, b in zip(times, times[1:], strict=False)), default=float("inf"))
+    return 1e3 * max((b - a for a, b in pairwise(times)), default=float("inf"))
 
 
 def relays(runs: int) -> list[Table]:

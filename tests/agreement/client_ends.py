@@ -2,12 +2,13 @@
 
     between SCENARIO python tests/agreement/client_ends.py METHOD SECONDS
 
-`crates/testbed/examples/between.rs` sets SERVER, LINKS and AT_SERVER; GATEWAY is the program. METHOD
-is a name of `METHODS`, or `tcp-alone:LINK` or `quic-alone:LINK`, which use no gateway. It prints a JSON
-object with a row for each interval of 100 ms, and the delays of a call.
+`crates/testbed/examples/between.rs` sets SERVER, LINKS and AT_SERVER; GATEWAY is the program.
+METHOD is a name of `METHODS`, or `tcp-alone:LINK` or `quic-alone:LINK`, which use no gateway. It
+prints a JSON object with the bytes of each 100 ms, and the delays of a call.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -56,7 +57,9 @@ def start_relay() -> subprocess.Popen[bytes]:
     """Start a relay at the server, with the tunnel's far end."""
     server = os.environ["SERVER"]
     words = f"relay --listen {server}:4433 --key relay.key --clients clients --allow {INNER[0]}"
-    words += f" --address {INNER[0]}/24 --hook {HOOK} --congestion cubic --control relay-{server}.sock"
+    words += (
+        f" --address {INNER[0]}/24 --hook {HOOK} --congestion cubic --control relay-{server}.sock"
+    )
     return gateway(*words.split(), at_server=True)
 
 
@@ -74,7 +77,9 @@ def start_proxy() -> list[subprocess.Popen[bytes]]:
     """Start relay and proxy alone."""
     server = os.environ["SERVER"]
     relay = f"relay --listen {server}:4433 --key relay.key --clients clients --allow {server}"
-    proxy = f"proxy --relay {server}:4433 --relay-key relay.pub --key van.key {os.environ['LINKS']}"
+    proxy = (
+        f"proxy --relay {server}:4433 --relay-key relay.pub --key van.key {os.environ['LINKS']}"
+    )
     both = (relay + " --control relay.sock", proxy + " --control proxy.sock --quota-state q.json")
     relay, proxy = (f"{words} --congestion cubic" for words in both)
     return [gateway(*relay.split(), at_server=True), gateway(*proxy.split())]
@@ -91,10 +96,10 @@ def start_tunnel() -> list[subprocess.Popen[bytes]]:
 
 
 def await_ready(control: str) -> None:
-    """Wait until a gateway can carry traffic: before, the kernel would lead it over a bare link."""
+    """Wait until a gateway can carry traffic: before, the kernel leads it over a bare link."""
     end = time.monotonic() + READY_S
     command = [GATEWAY, "status", "--check", "--control", control]
-    while subprocess.run(command, capture_output=True).returncode != 0:
+    while subprocess.run(command, capture_output=True, check=False).returncode != 0:
         if time.monotonic() > end:
             raise TimeoutError(f"{control}: no link is up")
         time.sleep(0.1)
@@ -131,10 +136,8 @@ def serve_call(address: str) -> None:
     while True:
         time.sleep(max(0.0, due - time.monotonic()))
         due += CALL_EVERY_S
-        try:
+        with contextlib.suppress(BlockingIOError):
             peer = server.recvfrom(64)[1]
-        except BlockingIOError:
-            pass
         if peer:
             stamp = number.to_bytes(8) + time.monotonic_ns().to_bytes(8)
             number += 1
@@ -172,7 +175,10 @@ def connected(address: str, local: str | None, socks: bool = False) -> socket.so
             found.connect(("127.0.0.1", 1080) if socks else (address, TCP))
             if socks:
                 found.sendall(b"\5\1\0\5\1\0\1" + socket.inet_aton(address) + TCP.to_bytes(2))
-                if len(found.recv(2, socket.MSG_WAITALL) + found.recv(10, socket.MSG_WAITALL)) < 12:
+                if (
+                    len(found.recv(2, socket.MSG_WAITALL) + found.recv(10, socket.MSG_WAITALL))
+                    < 12
+                ):
                     raise OSError("no answer by SOCKS")
             if found.recv(1):
                 return found
@@ -206,10 +212,8 @@ def call(address: str, until: Callable[[], bool]) -> list[tuple[float, float, in
     while until():
         if time.monotonic() > asked + 0.5:
             asked = time.monotonic()
-            try:
+            with contextlib.suppress(OSError):
                 client.sendto(b"call", (address, CALL))
-            except OSError:
-                pass
         try:
             datagram = client.recv(2048)
         except OSError:
@@ -223,7 +227,7 @@ def call(address: str, until: Callable[[], bool]) -> list[tuple[float, float, in
 def client_status(socket_name: str = "client.sock") -> dict[str, Any]:
     """Return what `status` knows; nothing while it does not answer."""
     command = [GATEWAY, "status", "--json", "--control", socket_name]
-    done = subprocess.run(command, capture_output=True)
+    done = subprocess.run(command, capture_output=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else {}
 
 
@@ -304,7 +308,7 @@ def through(
 def second_server() -> tuple[str, str]:
     """Make a machine behind the server; return its address and the prefix of commands there."""
     server = os.environ["AT_SERVER"]
-    # /proc has the numbers of processes outside of this namespace, and the kernel takes those inside.
+    # /proc has the numbers of processes outside of this namespace; the kernel takes those inside.
     sleep = "read number _ </proc/self/stat; echo $number; exec sleep infinity"
     command = [*server.split(), "unshare", "--net", "sh", "-c", sleep]
     sleeper = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -359,7 +363,9 @@ def measure_relays(seconds: float) -> dict[str, Any]:
 METHODS: dict[str, Callable[[float], dict[str, Any]]] = {
     "client": lambda seconds: through_client(lambda: measure_both(seconds, is_watched=True)),
     "client-quic": lambda seconds: through_client(lambda: measure_quic(INNER[0], seconds)),
-    "proxy": lambda seconds: through(start_proxy(), "proxy.sock", lambda: measure_both(seconds, socks=True)),
+    "proxy": lambda seconds: through(
+        start_proxy(), "proxy.sock", lambda: measure_both(seconds, socks=True)
+    ),
     "relays": measure_relays,
     "tunnel": lambda seconds: through(start_tunnel(), "near.sock", lambda: measure_both(seconds)),
 }

@@ -198,9 +198,8 @@ mod tests {
     #[test]
     fn acknowledgements_of_a_flow_that_sends_data_stay_in_order() {
         let mut lanes = Lanes::default();
-        let mut class = |ms, bytes, class| {
-            lanes.class(Time::from_millis(ms), Flow { lane: 3, class }, bytes)
-        };
+        let mut class =
+            |ms, bytes, class| lanes.class(Time::from_millis(ms), Flow { lane: 3, class }, bytes);
         assert_eq!(class(1000, 1200, Class::Elastic), Class::Opening);
         for number in 0..7 {
             assert_eq!(class(1010 + number, 1200, Class::Thin), Class::InStep);
