@@ -157,10 +157,10 @@ def goodput_tables(rows: Sequence[Found]) -> list[Table]:
     for name in dict.fromkeys(row["world"] for row in rows):
         of_world = [row for row in rows if row["world"] == name]
 
-        def median(method: str, of_world: list[Found] = of_world) -> float:
+        def median(method: str, of_world: list[Found] = of_world) -> float | None:
             found = [row[method] for row in of_world if method in row]
             values = [one.get("goodput") or goodput(one) for one in found]
-            return statistics.median(values) if values else float("nan")
+            return statistics.median(values) if values else None
 
         alone, quic = median("tcp-alone"), median("quic-alone")
         least = of_world[0]["least_ms"]
@@ -170,9 +170,9 @@ def goodput_tables(rows: Sequence[Found]) -> list[Table]:
                 "client": median("client"),
                 "MPTCP": median("mptcp"),
                 "best link": alone,
-                "client / best": median("client") / alone,
+                "client / best": ratio(median("client"), alone),
                 "client, QUIC": median("client-quic"),
-                "QUIC / best": median("client-quic") / quic,
+                "QUIC / best": ratio(median("client-quic"), quic),
                 "call, ms": statistics.median(call_p99(row["client"]) for row in of_world) - least,
             }
         )
@@ -191,6 +191,10 @@ def goodput_tables(rows: Sequence[Found]) -> list[Table]:
             {"within 15 %": ".2f"},
         ),
     ]
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
 
 
 def estimates_of(row: Found) -> list[bool]:
