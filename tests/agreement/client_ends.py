@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-GATEWAY = os.environ["GATEWAY"]
+GATEWAY = os.environ.get("GATEWAY", "ropewalk-gateway")
 HOOK = Path(__file__).parents[2] / "packaging/hooks/tunnel-hook"
 INNER = ("10.199.0.1", "10.199.0.2")
 TCP, CALL, QUIC = 7000, 7100, 7200
