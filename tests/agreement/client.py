@@ -34,15 +34,14 @@ SECONDS = 9
 WARMUP_S = 3
 STEP_S = 0.1
 MAX_MBPS = 60.0
-"""Largest sum of rates of worlds with QUIC: Python's takes a processor for each end at more."""
+"""Largest sum of rates for QUIC: Python's takes a processor for each end at more."""
 ROWS = ROOT / "results/client.json"
-CALL_MARGIN_MS = 40
 
 Found = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class World:
+class LinkSet:
     """Links, and the scenario's text."""
 
     name: str
@@ -93,7 +92,7 @@ def call_p99(found: Found) -> float:
     return delays[int(0.99 * len(delays))] if delays else float("inf")
 
 
-def worlds(scenarios: int) -> Iterator[World]:
+def link_sets(scenarios: int) -> Iterator[LinkSet]:
     """Yield the fixed sets of links, and random scenarios with links that vary."""
     for case, links in CASES.items():
         text = f'duration = "60 s"\ntitle = "{case}"\n'
@@ -105,7 +104,7 @@ def worlds(scenarios: int) -> Iterator[World]:
         scenario = ropewalk.Scenario(text, name=case)
         rates = [float(link.split("/")[0]) for link in links]
         least = min(float(link.split("/")[1]) for link in links) / 2
-        yield World(case, scenario, f"l{1 + rates.index(max(rates))}", least)
+        yield LinkSet(case, scenario, f"l{1 + rates.index(max(rates))}", least)
     every = (random_scenarios.random_scenario(seed) for seed in count())
     varying = (drawn for drawn in every if drawn.kind not in ("steady", "loss", "loss in bursts"))
     slow = (drawn for drawn in varying if drawn.scenario().capacity_mbps <= MAX_MBPS)
@@ -117,53 +116,53 @@ def worlds(scenarios: int) -> Iterator[World]:
         best = max(alone, key=lambda name: alone[name])
         least = min(500 * link.round_trip_s for link in drawn.links)
         scenario = drawn.scenario(protocol="mptcp").with_({"duration": "60 s"})
-        yield World(f"{drawn.seed}, {drawn.kind}", scenario, best, least)
+        yield LinkSet(f"{drawn.seed}, {drawn.kind}", scenario, best, least)
 
 
-def mptcp(world: World, seed: int) -> float:
+def mptcp(links: LinkSet, seed: int) -> float:
     keys = {"duration": f"{SECONDS} s", "warmup": f"{WARMUP_S} s", "transport.subflow": "cubic"}
     sizes = {"transport.receive_buffer": "16 MiB", "transport.send_buffer": "16 MiB"}
     coupling = {"transport.congestion": "uncoupled"}
-    scenario = world.scenario.with_({**keys, **sizes, **coupling})
+    scenario = links.scenario.with_({**keys, **sizes, **coupling})
     value: float = ropewalk.testbed(scenario, seed=seed).runs[0]["goodput_mbps"]
     return value
 
 
-def measured_goodput(every: Sequence[World], runs: int) -> list[Found]:
-    """Return a row for each run in a world; worlds that vary are run once."""
+def measured_goodput(every: Sequence[LinkSet], runs: int) -> list[Found]:
+    """Return a row for each run on a set of links; sets that vary are run once."""
     rows = []
     alone = "tcp-alone", "quic-alone"
     seeds = range(1, runs + 1)
     order = [(s, w) for s in seeds for w in every if s == 1 or w.name in CASES]
     with progress("client", len(order)) as update:
-        for number, (seed, world) in enumerate(order):
+        for number, (seed, links) in enumerate(order):
             # Two at a time, but one of QUIC, which needs both processors.
             with ThreadPoolExecutor(2) as pool:
-                kernel = pool.submit(mptcp, world, seed)
-                tcp = pool.submit(between, world.scenario, f"{alone[0]}:{world.best}", SECONDS)
+                kernel = pool.submit(mptcp, links, seed)
+                tcp = pool.submit(between, links.scenario, f"{alone[0]}:{links.best}", SECONDS)
                 found = {"mptcp": {"goodput": kernel.result()}, alone[0]: tcp.result()}
-            found["client"] = between(world.scenario, "client", SECONDS)
-            is_slow = world.scenario.capacity_mbps <= MAX_MBPS
-            for method in ("client-quic", f"{alone[1]}:{world.best}") if is_slow else ():
-                found[method.split(":")[0]] = between(world.scenario, method, SECONDS)
-            rows.append({"world": world.name, "seed": seed, "least_ms": world.least_ms, **found})
+            found["client"] = between(links.scenario, "client", SECONDS)
+            is_slow = links.scenario.capacity_mbps <= MAX_MBPS
+            for method in ("client-quic", f"{alone[1]}:{links.best}") if is_slow else ():
+                found[method.split(":")[0]] = between(links.scenario, method, SECONDS)
+            rows.append({"links": links.name, "seed": seed, "least_ms": links.least_ms, **found})
             update(number + 1)
     return rows
 
 
 def goodput_tables(rows: Sequence[Found]) -> list[Table]:
-    """Return goodput and the call's delay for each world, and how often the estimate holds."""
+    """Return goodput, the call's delay and the share of good estimates of each set of links."""
     shown, estimates = [], []
-    for name in dict.fromkeys(row["world"] for row in rows):
-        of_world = [row for row in rows if row["world"] == name]
+    for name in dict.fromkeys(row["links"] for row in rows):
+        of_links = [row for row in rows if row["links"] == name]
 
-        def median(method: str, of_world: list[Found] = of_world) -> float | None:
-            found = [row[method] for row in of_world if method in row]
+        def median(method: str, of_links: list[Found] = of_links) -> float | None:
+            found = [row[method] for row in of_links if method in row]
             values = [one.get("goodput") or goodput(one) for one in found]
             return statistics.median(values) if values else None
 
         alone, quic = median("tcp-alone"), median("quic-alone")
-        least = of_world[0]["least_ms"]
+        least = of_links[0]["least_ms"]
         shown.append(
             {
                 "links": name,
@@ -173,10 +172,10 @@ def goodput_tables(rows: Sequence[Found]) -> list[Table]:
                 "client / best": ratio(median("client"), alone),
                 "client, QUIC": median("client-quic"),
                 "QUIC / best": ratio(median("client-quic"), quic),
-                "call, ms": statistics.median(call_p99(row["client"]) for row in of_world) - least,
+                "call, ms": statistics.median(call_p99(row["client"]) for row in of_links) - least,
             }
         )
-        near = [within for row in of_world for within in estimates_of(row)]
+        near = [within for row in of_links for within in estimates_of(row)]
         estimates.append(
             {"links": name, "seconds": len(near), "within 15 %": statistics.mean(near)}
         )
@@ -219,7 +218,7 @@ FAILURES = {
 
 
 def failing(failure: str) -> ropewalk.Scenario:
-    """Return two links, of which the faster one fails."""
+    """Return a scenario of two links; the faster one fails."""
     keys = FAILURES[failure]
     rate = "" if "trace" in keys else 'rate = "50 Mbit/s"\n'
     text = 'duration = "60 s"\n[[link]]\nname = "l1"\n' + rate + keys + "\n"
@@ -269,10 +268,10 @@ def longest_silence(found: Found) -> float:
 
 def relays(runs: int) -> list[Table]:
     """Return how long TCP and UDP pause when the relay is killed and a second one takes over."""
-    case = worlds(0)
+    case = link_sets(0)
     next(case)
-    world = next(case)
-    found = [between(world.scenario, "relays", 20) for _ in range(runs)]
+    links = next(case)
+    found = [between(links.scenario, "relays", 20) for _ in range(runs)]
     rows = [
         {
             "run": number,
@@ -285,8 +284,8 @@ def relays(runs: int) -> list[Table]:
     return [Table("client-relays", "The relay is killed", pl.DataFrame(rows), formats)]
 
 
-def chosen(world: World, only: str | None) -> bool:
-    return only is None or (world.name in CASES) == (only == "fixed")
+def chosen(links: LinkSet, only: str | None) -> bool:
+    return only is None or (links.name in CASES) == (only == "fixed")
 
 
 def main() -> None:
@@ -302,10 +301,10 @@ def main() -> None:
     parts = options.part or ["goodput", "gaps", "relays"]
     tables = []
     if "goodput" in parts:
-        every = [world for world in worlds(options.scenarios) if chosen(world, options.only)]
-        names = {world.name for world in every}
+        every = [links for links in link_sets(options.scenarios) if chosen(links, options.only)]
+        names = {links.name for links in every}
         before = json.loads(ROWS.read_text()) if options.only else []
-        rows = [row for row in before if row["world"] not in names]
+        rows = [row for row in before if row["links"] not in names]
         rows += measured_goodput(every, options.runs)
         ROWS.parent.mkdir(exist_ok=True)
         ROWS.write_text(json.dumps(rows) + "\n")

@@ -224,9 +224,9 @@ def call(address: str, until: Callable[[], bool]) -> list[tuple[float, float, in
     return found
 
 
-def client_status(socket_name: str = "client.sock") -> dict[str, Any]:
+def client_status() -> dict[str, Any]:
     """Return what `status` knows; nothing while it does not answer."""
-    command = [GATEWAY, "status", "--json", "--control", socket_name]
+    command = [GATEWAY, "status", "--json", "--control", "client.sock"]
     done = subprocess.run(command, capture_output=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else {}
 

@@ -1,6 +1,6 @@
 """A QUIC server that sends as fast as it may, and a client that counts, by aioquic (RFC 9000).
 
-CUBIC; windows of 16 MiB, like those of TCP here.
+Both ends use CUBIC, and windows of 16 MiB for flow control.
 """
 
 import asyncio

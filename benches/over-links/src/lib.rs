@@ -200,9 +200,7 @@ impl<'a> Endpoints<'a> {
     /// # Errors
     /// A file of the tunnel cannot be read or written, or the program does not start.
     pub fn tunnel(&self, [server, client]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
-        let key = std::fs::read_to_string(self.file("van.pub"))?;
-        let clients = self.file("clients");
-        std::fs::write(&clients, format!("{} addresses={client}\n", key.trim_end()))?;
+        let clients = self.clients(client)?;
         let mut relay = Command::new(self.gateway);
         relay
             .args(["--log", "error", "tunnel"])
@@ -230,9 +228,7 @@ impl<'a> Endpoints<'a> {
     /// # Errors
     /// As [`tunnel`](Endpoints::tunnel).
     pub fn client(&self, [server, client]: [Ipv4Addr; 2], hook: &Path) -> io::Result<[Child; 2]> {
-        let key = std::fs::read_to_string(self.file("van.pub"))?;
-        let clients = self.file("clients");
-        std::fs::write(&clients, format!("{} addresses={client}\n", key.trim_end()))?;
+        let clients = self.clients(client)?;
         let mut relay = Command::new(self.gateway);
         relay
             .args(["--log", "error", "relay"])
@@ -257,6 +253,14 @@ impl<'a> Endpoints<'a> {
             .args(self.extra);
         self.add_links(&mut van);
         Ok([start(self.server, relay)?, start(self.client, van)?])
+    }
+
+    /// Writes the relay's list of clients: this one, with its address in the tunnel. Returns the file.
+    fn clients(&self, client: Ipv4Addr) -> io::Result<String> {
+        let key = std::fs::read_to_string(self.file("van.pub"))?;
+        let clients = self.file("clients");
+        std::fs::write(&clients, format!("{} addresses={client}\n", key.trim_end()))?;
+        Ok(clients)
     }
 
     fn add_links(&self, command: &mut Command) {

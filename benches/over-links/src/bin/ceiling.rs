@@ -247,8 +247,8 @@ fn connect(method: Method) -> Result<TcpStream, Failure> {
     Ok(retry(once)?)
 }
 
-/// Calls `once` until it succeeds, for at most 20 s.
-fn retry<T>(once: impl Fn() -> io::Result<T>) -> io::Result<T> {
+/// Calls `once` until it connects, for at most 20 s.
+fn retry(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         match once() {

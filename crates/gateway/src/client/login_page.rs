@@ -1,6 +1,6 @@
 //! Login pages of networks, also called captive portals: found, told, and reachable while the client blocks the rest.
 //!
-//! Such a network answers web requests itself until its user has logged in (RFC 7710, section 1). While no carrier
+//! Such a network answers web requests itself until its user has logged in (RFC 8952, section 1). While no carrier
 //! reaches a relay over a link, the client sends an HTTP request over that link: to port 80 of the relay's address, and
 //! for a path that no server has. A page, a redirection to another host, or status 511 (RFC 6585, section 6) is the
 //! network's own answer.
@@ -251,12 +251,7 @@ mod tests {
     #[test]
     fn address_of_a_page_cannot_steer_a_terminal() {
         let answer = "HTTP/1.1 302 Found\nLocation: http://a.example/\u{1b}[2J\n\n";
-        assert_eq!(
-            page(answer)
-                .as_deref()
-                .unwrap_or("http://relay.example.org/"),
-            "http://relay.example.org/"
-        );
+        assert!(page(answer).is_none_or(|page| !page.contains('\u{1b}')));
         let long = format!(
             "HTTP/1.1 302 Found\nLocation: http://a.example/{}\n\n",
             "x".repeat(400)

@@ -1,7 +1,6 @@
 //! Links of a client as its two halves see them together: carriers over TCP, and the tunnel over UDP.
 
 use super::document::{CombinedLink, Document, LinkState, LinkSummary};
-use crate::links::OVER_TCP;
 
 /// Returns the links that both an association and a tunnel have, in the order of the association. Rates must be filled
 /// in.
@@ -10,7 +9,7 @@ pub(super) fn combined_links(document: &Document) -> Vec<CombinedLink> {
         return Vec::new();
     };
     let names = association.links.iter().map(|link| &link.name);
-    let combined = names.filter(|name| *name != OVER_TCP).filter_map(|name| {
+    let combined = names.filter_map(|name| {
         let of_name = |link: &&LinkSummary| link.name == *name;
         let carriers = document.associations.iter();
         let carriers = carriers.flat_map(|association| &association.links);
@@ -54,6 +53,7 @@ mod tests {
     use super::super::document::Rates;
     use super::super::examples;
     use super::*;
+    use crate::links::OVER_TCP;
 
     fn link(name: &str, received: f64, rtt_ms: f64) -> LinkSummary {
         LinkSummary {

@@ -263,9 +263,9 @@ pub struct TotalRates {
 pub struct CombinedLink {
     /// Name at the client.
     pub name: String,
-    /// Whether TCP reaches a relay over it.
+    /// State of its TCP carrier to a relay.
     pub tcp: LinkState,
-    /// Whether the tunnel's datagrams do.
+    /// State of its UDP path in the tunnel.
     pub udp: LinkState,
     /// Rates of the last second, of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]

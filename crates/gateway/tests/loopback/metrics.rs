@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A document with every key of the status; no two numbers are equal.
 const DOCUMENT: &str = include_str!("status.json");
 
-/// Numbers without metrics: streams, ages and rates, which follow from time series, and those of other numbers.
+/// Numbers without metrics: streams; ages and rates, which follow from time series; links as both halves see them.
 const WITHOUT_METRICS: [&str; 7] = [
     "associations[].age_s",
     "rate_mbps.sent",
